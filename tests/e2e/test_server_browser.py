@@ -63,7 +63,7 @@ def test_detect_register_submit_leaderboard(
         page.wait_for_selector("#token")
         assert page.inner_text("#token").startswith("emo_")
         photograph(page, "token", look)
-        follow(page, "text=To the challenge")
+        follow(page, "text=Go to the challenge")
         page.set_input_files("form.upload >> nth=0 >> input[type=file]", bad)
         page.click("form.upload >> nth=0 >> button")
         page.wait_for_selector(".outcome .notice.error li")

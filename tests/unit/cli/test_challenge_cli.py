@@ -119,7 +119,7 @@ def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
     for arguments, told in [
         (["open", "none", "practice", *data], "no challenge 'none'"),
         (["create", tmp_path / "none.toml", *data], "none.toml: no such file"),
-        (["template", "none"], "no ready challenge 'none'"),
+        (["template", "none"], "no challenge template 'none'"),
         (["export", "none", "-o", "board.csv", *data], "a .csv file together with --phase"),
         (["list", "--database", "mysql://host/x"], "only sqlite and postgresql are supported"),
         (["list", "--database", "nonsense"], "the database address is not one"),
@@ -272,7 +272,7 @@ def test_files_texts_and_the_survey_from_the_command_line(tmp_path: Path) -> Non
     file.write_text(file.read_text().replace('title = "Mine"', 'title = "Ours"\nrules = "Be fair."'))
     done("challenge", "texts", "mine", file, *data)
     assert json.loads(done("challenge", "list", "--json", *data))[0]["texts"] == {"rules": "Be fair."}
-    assert "no team has told" in done("challenge", "survey", "mine", *data)
+    assert "no team has described" in done("challenge", "survey", "mine", *data)
     said = json.loads(done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", "--json", *data))
     assert said == {"challenge": "mine", "output": str(tmp_path / "told.csv")}
     assert (tmp_path / "told.csv").read_text().startswith("rank,team,paper,representations: GloVe,")
@@ -291,11 +291,11 @@ def test_teams_are_told_and_taken_out_from_the_command_line(tmp_path: Path, monk
     assert (changed["registration"], changed["description"], changed["max_teams"]) == ("closed", "About it", 9)
     assert "announcement 1: posted" in done("challenge", "announce", "mine", "News", "Text", *data)
     monkeypatch.setenv("EMOSCOPE_MAIL_URL", "console:")
-    assert "1 mails sent" in done("challenge", "announce", "mine", "You", "Text", "--team", "1", "--mail", *data)
-    assert "1 mails sent, 0 not" in done("challenge", "mail", "mine", "2", *data)
+    assert "1 e-mails sent" in done("challenge", "announce", "mine", "You", "Text", "--team", "1", "--mail", *data)
+    assert "1 e-mails sent, 0 pending" in done("challenge", "mail", "mine", "2", *data)
     assert "withdrawn" in done("challenge", "withdraw", "mine", "1", *data)
     assert "shown again" in done("challenge", "withdraw", "mine", "1", "--undo", *data)
-    assert "everybody" in done("challenge", "announcements", "mine", *data)
+    assert "everyone" in done("challenge", "announcements", "mine", *data)
     assert "reinstate mine 1" in done("challenge", "disqualify", "mine", "1", "Two accounts", *data)
     assert "disqualified" in done("challenge", "teams", "mine", *data)
     assert "reinstated" in done("challenge", "reinstate", "mine", "1", *data)

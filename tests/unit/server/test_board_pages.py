@@ -91,7 +91,7 @@ def test_the_challenge_shows_its_texts_countdown_and_gated_files(site: Site) -> 
     assert "javascript:" not in re.findall(r"href=\"[^\"]*", found)
     assert 'Practice closes <strong role="timer" data-until="2040-01-01T00:00:00+00:00"' in found
     assert ">in 3531 days 1" in found
-    assert "Files are for teams" in found
+    assert "The files are for registered teams" in found
     assert "/challenges/mine/files/given.txt" not in found
     assert site.client.get("/challenges/mine/files/given.txt").status_code == 401
     assert site.client.get("/challenges/mine/phases/done/labels").status_code == 401
@@ -101,7 +101,7 @@ def test_a_team_downloads_files_and_released_labels(signed_in: Site) -> None:
     client = signed_in.client
     found = client.get("/challenges/mine").text
     assert '<a href="/challenges/mine/files/given.txt">' in found
-    assert "Download its labels" not in found  # the practice phase has the same items, and is open
+    assert "Download the labels" not in found  # the practice phase has the same items, and is open
     assert client.get("/challenges/mine/files/given.txt").text == rows_of(None)
     assert client.get("/challenges/mine/phases/done/labels").status_code == 404
 
@@ -214,12 +214,12 @@ def test_a_submission_is_chosen_and_noted_on_its_page(signed_in: Site) -> None:
     sent = signed_in.submit(token).json()["id"]
     signed_in.final(token, sent)
     page = client.get(f"/submissions/{sent}").text
-    assert "Choose as our final one" in page
+    assert "Choose as final submission" in page
     form = {"csrf": form_secret(page)}
     assert client.post(f"/submissions/{sent}/choose", data={**form, "chosen": "true"}).status_code == 303
     assert client.post(f"/submissions/{sent}/note", data={**form, "note": "the <b>larger</b> one"}).status_code == 303
     page = client.get(f"/submissions/{sent}").text
-    assert "chosen as the final one" in page
+    assert "chosen as the final submission" in page
     assert "the &lt;b&gt;larger&lt;/b&gt; one" in page
     assert '<strong class="small">chosen</strong>' in client.get("/challenges/mine/submissions").text
     long = client.post(f"/submissions/{sent}/note", data={**form, "note": "x" * 301})

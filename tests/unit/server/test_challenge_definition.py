@@ -41,7 +41,7 @@ def test_the_emocontext_challenge_is_the_papers() -> None:
     practice, evaluation = tomllib.loads(ready_challenge("emocontext"))["phases"]
     assert (practice["per_day"], practice["board"], practice["gold"]) == (20, "open", "dev.txt")
     assert (evaluation["per_day"], evaluation["board"]) == (10, "hidden")
-    with pytest.raises(EmoscopeError, match="no ready challenge 'emo'; there are: emocontext"):
+    with pytest.raises(EmoscopeError, match="no challenge template 'emo'; available: emocontext"):
         ready_challenge("emo")
 
 
@@ -65,14 +65,14 @@ def test_the_emocontext_challenge_is_the_papers() -> None:
             ", phases.one: 'closes' must come after 'opens'",
         ),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\n' + PHASE + PHASE, "two phases have the same name"),
-        ('slug = "a"\ntitle = "A\\u0000"\ntask = "iest"\n' + PHASE, ", title: may not hold control characters"),
+        ('slug = "a"\ntitle = "A\\u0000"\ntask = "iest"\n' + PHASE, ", title: must not contain control characters"),
         (
             'slug = "a"\ntitle = "A"\ntask = "iest"\nmetric = "luck"\n' + PHASE,
             "unknown metric 'luck', expected one of: m",
         ),
         (
             'slug = "a"\ntitle = "A"\ntask = "iest"\nmetric = "accuracy"\n' + PHASE + "published = true\n",
-            "the paper's figures are not by accuracy",
+            "the paper does not report accuracy",
         ),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\nphases = 3\n', ", phases: Input should be a valid tuple"),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\nphases = [3]\n', r", phases.\[1\]: Input should be a valid dict"),
@@ -136,7 +136,7 @@ def test_a_slug_is_taken_once(tmp_path: Path) -> None:
     file = write_challenge(tmp_path / "source")
     with opened_store("sqlite", tmp_path, Clock()) as store:
         create_challenge(store, OPERATOR, file)
-        with pytest.raises(Conflict, match="there is a challenge 'mine' already"):
+        with pytest.raises(Conflict, match="a challenge named 'mine' already exists"):
             create_challenge(store, OPERATOR, file)
 
 

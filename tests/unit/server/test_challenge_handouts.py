@@ -51,7 +51,7 @@ def test_files_are_for_teams_that_were_let_in(store: Store, clock: Clock, tmp_pa
     for service, name in ((unlabelled_file, "first"), (challenge_file, "train.txt")):
         with pytest.raises(Unauthenticated):
             service(store, PUBLIC, slug, name)
-        with pytest.raises(NotAllowed, match="waits"):
+        with pytest.raises(NotAllowed, match="waiting"):
             service(store, ana, slug, name)
     ben = authenticate(store, register_team(store, OPERATOR, slug, team="Woe", member="Ben").token)
     assert unlabelled_file(store, ben, slug, "first")[1] == "given.txt"
@@ -78,7 +78,7 @@ def test_a_file_is_added_replaced_and_removed_but_never_gold(store: Store, tmp_p
     with pytest.raises(NotFound):
         challenge_file(store, PUBLIC, slug, "more.txt")
     more.write_text(rows_of(GOLD))  # under another name
-    with pytest.raises(Conflict, match="is the gold of phase first"):
+    with pytest.raises(Conflict, match="is the gold file of phase first"):
         add_file(store, OPERATOR, slug, more)
     with pytest.raises(NotAllowed):
         add_file(store, team(store, slug)[0], slug, more)
@@ -89,7 +89,7 @@ def test_labels_are_given_to_teams_with_the_next_phase(store: Store, clock: Cloc
     ana, _ = team(store, slug)
 
     def refused() -> None:
-        with pytest.raises(NotFound, match="when the next phase has opened"):
+        with pytest.raises(NotFound, match="when the next phase opens"):
             labels_file(store, ana, slug, "first")
 
     refused()
@@ -110,9 +110,9 @@ def test_labels_are_given_to_teams_with_the_next_phase(store: Store, clock: Cloc
         lambda: open_phase(store, OPERATOR, slug, "first"),
         lambda: reschedule(store, OPERATOR, slug, "first", closes=datetime(2031, 1, 1)),
     ):
-        with pytest.raises(Conflict, match="its labels have been given out"):
+        with pytest.raises(Conflict, match="its labels have been downloaded"):
             again()
-    with pytest.raises(NotFound, match="are not given out"):
+    with pytest.raises(NotFound, match="are not available"):
         labels_file(store, ana, slug, "second")
 
 

@@ -59,10 +59,10 @@ def results(store: Store) -> int:
     [
         (SLOW, "the time limit of 1 s was reached"),
         (CRASH, "the scorer was ended by signal 11"),
-        (NO_NUMBER, "the scorer gave no finite score"),
+        (NO_NUMBER, "the scorer returned no finite score"),
         (GARBAGE, "the scorer ended with status 0 and no answer"),
-        (NO_SCORE, "the worker could not run it (KeyError)"),
-        (("/no/such/program",), "the worker could not run it (FileNotFoundError)"),
+        (NO_SCORE, "the worker could not run the job (KeyError)"),
+        (("/no/such/program",), "the worker could not run the job (FileNotFoundError)"),
     ],
     ids=["slow", "crash", "nan", "garbage", "no score", "no program"],
 )
@@ -78,7 +78,7 @@ def test_a_scorer_that_fails_is_tried_again_and_then_the_submission_is_given_bac
         clock.forward(seconds=2**attempt)
     found = get_submission(store, ana, sent)
     assert (found.state, found.charged, results(store)) == ("failed", False, 0)
-    assert found.log[-1].text == f"failed: {reason}; the submission was given back"
+    assert found.log[-1].text == f"failed: {reason}; the submission does not count against the quota"
     assert quota(store, ana, "mine", "practice").left_today == 1
     entry = leaderboard(store, OPERATOR, "mine", "practice").entries[0]
     assert (entry.rank, entry.score, entry.state) == (None, None, "failed")
@@ -117,7 +117,7 @@ def test_a_job_that_kills_its_workers_is_given_up(store: Store, clock: Clock, su
     ScoringWorker(store).run_once()
     found = get_submission(store, ana, sent)
     assert (found.state, found.charged) == ("failed", False)
-    assert found.log[-1].text == "failed: the worker was lost 21 times; the submission was given back"
+    assert found.log[-1].text == "failed: the worker was lost 21 times; the submission does not count against the quota"
 
 
 def test_the_heartbeat_keeps_a_long_job(
@@ -157,7 +157,7 @@ def test_a_job_for_former_code_is_replaced_by_one_for_the_present(
     ScoringWorker(store).run_once()
     found = get_submission(store, ana, sent)
     assert found.state == "queued"
-    assert found.log[-1].text == "scorer or gold have changed since; queued for the present ones"
+    assert found.log[-1].text == "the scorer or the gold labels have changed; queued again"
     ScoringWorker(store).run_once()
     with store.database.read() as session:
         assert session.scalars(select(Result.scorer_sha256)).all() == [scorer_sha256("emocontext")]
@@ -203,7 +203,7 @@ def test_a_worker_that_is_stopped_puts_a_long_job_back(store: Store, submitted: 
     thread.join(timeout=120)
     assert not thread.is_alive()
     found = get_submission(store, ana, sent)
-    assert (found.state, found.log[-1].text) == ("queued", "put back, as the worker was stopped")
+    assert (found.state, found.log[-1].text) == ("queued", "put back in the queue because the worker was stopped")
     ScoringWorker(store).run_once()
     assert [line.text for line in get_submission(store, ana, sent).log][-2:] == ["scoring, attempt 1 of 3", "scored"]
 

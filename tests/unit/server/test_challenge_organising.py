@@ -279,7 +279,7 @@ def test_mails_go_on_where_they_stopped(store: Store, clock: Clock, tmp_path: Pa
     assert (done.mailed, done.unsent) == (4, 0)
     assert sorted(sent) == [f"m{number}@example.org" for number in range(4)]  # each once
     assert send_notice(store, OPERATOR, slug, notice.id, post).mailed == 4
-    with pytest.raises(NotAllowed, match="sends no mail"):
+    with pytest.raises(NotAllowed, match="sends no e-mail"):
         send_notice(store, OPERATOR, slug, notice.id, Post(None, "http://here"))
 
 

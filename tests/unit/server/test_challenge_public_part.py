@@ -70,7 +70,7 @@ def test_the_public_part_holds_its_share_of_every_label_and_is_chosen_once(
     assert _public(store) == public
     task = get_task("emocontext")
     assert public_part.choose(task, LABELS, 0.3, "one") != public_part.choose(task, LABELS, 0.3, "two")
-    with pytest.raises(EmoscopeError, match="too small to be parted"):
+    with pytest.raises(EmoscopeError, match="too small to be split"):
         public_part.choose(task, ["happy", "sad"], 0.3, "one")
 
 
@@ -161,13 +161,13 @@ def test_a_phase_of_an_older_version_is_scored_on_all_and_told_rounded(
 
 def test_a_hidden_board_has_no_public_part(tmp_path: Path) -> None:
     file = write_challenge(tmp_path, phases=phase("final", board="hidden", public_share=0.5))
-    with pytest.raises(InputError, match="'public_share' is for an open board"):
+    with pytest.raises(InputError, match="'public_share' is for an open leaderboard"):
         read_definition(file)
     with opened_store("sqlite", tmp_path / "live") as store:
         small = write_challenge(tmp_path, phases=phase("practice", public_share=0.3))
         (tmp_path / "given.txt").write_text(rows_of(None, 2))
         (tmp_path / "gold.txt").write_text(rows_of(["happy", "sad"], 2))
-        with pytest.raises(EmoscopeError, match=r"phases\.practice\.public_share: the gold is too small to be parted"):
+        with pytest.raises(EmoscopeError, match=r"phases\.practice\.public_share: the gold is too small to be split"):
             create_challenge(store, OPERATOR, small)
 
 

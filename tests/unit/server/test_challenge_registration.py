@@ -81,9 +81,9 @@ def test_a_verified_address_registers_by_the_mailed_link_once(
     store: Store, clock: Clock, tmp_path: Path, post: Post, inbox: Inbox
 ) -> None:
     slug = made_challenge(store, tmp_path, head='registration = "email"')
-    with pytest.raises(NotAllowed, match="has to be verified"):
+    with pytest.raises(NotAllowed, match="must be verified"):
         register_team(store, PUBLIC, slug, team="Aurora", member="Ana", email="ana@example.org")
-    with pytest.raises(Invalid, match="needs an e-mail address"):
+    with pytest.raises(Invalid, match="e-mail address is required"):
         register(store, PUBLIC, slug, post, team="Aurora", member="Ana")
     sent = register(store, PUBLIC, slug, post, team="Aurora", member="Ana", email="ana@example.org")
     assert isinstance(sent, MailSent)
@@ -97,7 +97,7 @@ def test_a_verified_address_registers_by_the_mailed_link_once(
     clock.forward(hours=25)
     with pytest.raises(NotFound):
         confirm(store, PUBLIC, inbox.secret())
-    with pytest.raises(NotAllowed, match="sends no mail"):
+    with pytest.raises(NotAllowed, match="sends no e-mail"):
         register(store, PUBLIC, slug, Post(None, ""), team="Other", member="Oz", email="oz@example.org")
     known = Identity("https://login.example|1", "max@example.org", "Max")
     assert isinstance(register(store, PUBLIC, slug, post, team="Known", member="Max", identity=known), Registered)
@@ -113,7 +113,7 @@ def test_only_the_mail_tells_that_an_address_is_in_a_team(
         sent = register(store, PUBLIC, slug, post, team=f"Second {address[:3]}", member="Ana", email=address)
         assert sent == MailSent(sent_to=address, expires=clock.now + timedelta(days=1))
     (_, _, refused), (_, _, link) = inbox.mails[-2:]  # type: ignore[attr-defined]
-    assert "It was not registered: this e-mail address is in a team already; one person, one team." in refused
+    assert "It was not registered: this e-mail address is already on a team in this challenge." in refused
     assert "https://emoscope.example/recover" in refused
     assert "con_" not in refused
     assert "/confirm/con_" in link
@@ -143,12 +143,12 @@ def test_one_person_is_in_one_team(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path)
     first = register_team(store, PUBLIC, slug, team="First", member="Ana", email="ana@example.org")
     for same in ("ana@example.org", "ANA@Example.org", "ana+second@example.org"):
-        with pytest.raises(Conflict, match="one person, one team") as refused:
+        with pytest.raises(Conflict, match="already on a team") as refused:
             register_team(store, PUBLIC, slug, team="Second", member="Ana", email=same)
         assert refused.value.field == "email"
     ben, _ = team(store, slug, "Third", "Ben")
     invitation = invite(store, ben, slug).token
-    with pytest.raises(Conflict, match="one person, one team"):
+    with pytest.raises(Conflict, match="already on a team"):
         join_team(store, PUBLIC, invitation, member="Ana", email="ana@example.org")
     assert join_team(store, PUBLIC, invitation, member="Ada", email="ada@example.org").member.name == "Ada"
     assert first.team.members[0].email == "ana@example.org"
@@ -156,19 +156,19 @@ def test_one_person_is_in_one_team(store: Store, tmp_path: Path) -> None:
 
 def test_a_team_that_waits_for_approval_cannot_submit(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, head='registration = "approval"\nmax_teams = 1')
-    with pytest.raises(Invalid, match="want an e-mail address"):
+    with pytest.raises(Invalid, match="e-mail address is required"):
         register_team(store, PUBLIC, slug, team="Aurora", member="Ana")
     made = register_team(store, PUBLIC, slug, team="Aurora", member="Ana", email="ana@example.org")
     other = register_team(store, PUBLIC, slug, team="Borealis", member="Ben", email="ben@example.org")
     assert not made.team.approved
     ana = authenticate(store, made.token)
-    with pytest.raises(NotAllowed, match="waits for the organisers to approve it"):
+    with pytest.raises(NotAllowed, match="waiting for the organisers"):
         submit(store, ana, slug, "practice", answer(), file_name="a.txt")
     with pytest.raises(NotAllowed):
         approve_team(store, ana, slug, made.team.id)
     assert approve_team(store, OPERATOR, slug, made.team.id).approved
     assert submit(store, ana, slug, "practice", answer(), file_name="a.txt").state == "queued"
-    with pytest.raises(Conflict, match="no more than 1 teams"):
+    with pytest.raises(Conflict, match="is limited to 1 teams"):
         approve_team(store, OPERATOR, slug, other.team.id)
 
 
@@ -252,7 +252,7 @@ def test_one_address_cannot_take_every_slot(tmp_path: Path) -> None:
         secret = form_secret(page.get("/challenges/mine").text)
         form = {"csrf": secret, "team": "Yellow", "member": "Ana"}
         refused = page.post("/challenges/mine/register", data=form)
-        assert (refused.status_code, "too many of these" in refused.text) == (429, True)
+        assert (refused.status_code, "too many requests" in refused.text.lower()) == (429, True)
         organiser = TestClient(app, client=("192.0.2.7", 1))
         made = organiser.post(
             "/v1/challenges/mine/teams", json={"team": "Guests", "member": "Gus"}, headers=bearer(site.organiser)
@@ -292,9 +292,9 @@ def test_register_and_recover_by_pages_and_real_mail(tmp_path: Path, smtp: tuple
         client = site.client
         form = {"csrf": form_secret(client.get("/challenges/mine").text), "team": "Smith & Jones", "member": "Ana"}
         missing = client.post("/challenges/mine/register", data=form)
-        assert (missing.status_code, "needs an e-mail address" in missing.text) == (422, True)
+        assert (missing.status_code, "e-mail address is required" in missing.text) == (422, True)
         sent = client.post("/challenges/mine/register", data={**form, "email": "ana@example.org"})
-        assert (sent.status_code, "Look into your mail" in sent.text) == (202, True)
+        assert (sent.status_code, "Check your e-mail" in sent.text) == (202, True)
         mail = kept.mails[0]
         assert (mail["From"], mail["To"]) == ("desk@example.org", "ana@example.org")
         assert mail["Subject"] == "Register Smith & Jones for Mine"
@@ -435,7 +435,7 @@ def test_sign_in_with_a_real_openid_provider(tmp_path: Path) -> None:
 
             ana = signed_in("ana")
             page = ana.get("/challenges/mine").text
-            assert "ana@example.org, which counts as verified" in page
+            assert "ana@example.org, a verified address" in page
             form = {"csrf": form_secret(page), "team": "Aurora", "member": "Ana"}
             assert ana.post("/challenges/mine/register", data=form).status_code == 201
             again = signed_in("ana")  # without any token

@@ -93,7 +93,7 @@ def test_without_a_survey_nobody_reports(store: Store, tmp_path: Path) -> None:
         keep_report(store, team(store, slug)[0], slug, answers={}, summary="x")
     with pytest.raises(InputError, match="needs a survey"):
         made_challenge(store, tmp_path, slug="other", head='report = "ranked"')
-    with pytest.raises(InputError, match="no ready survey 'emo'; there are: emocontext, iest"):
+    with pytest.raises(InputError, match="no survey template 'emo'; available: emocontext, iest"):
         made_challenge(store, tmp_path, slug="other", head='survey = "emo"')
 
 
@@ -112,7 +112,7 @@ def test_a_team_without_a_report_stands_at_its_score_without_a_rank(store: Store
         ("Third", 2, 3, True),
     ]
     assert board.entries[1].score is not None
-    assert any("1 has not yet" in note for note in board.notes)
+    assert any("1 has not done so yet" in note for note in board.notes)
     keep_report(store, teams["Silent"], slug, answers={"tools": ["Weka"]})
     assert [entry.rank for entry in leaderboard(store, PUBLIC, slug, "practice").entries] == [1, 2, 3]
 

@@ -34,7 +34,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "zip bomb": (zip_bomb, "is a zip archive or office document; send the plain text file"),
     "gzip": (lambda: gzip.compress(rows_of(GOLD).encode()), "is a gzip archive"),
     "UTF-16": (lambda: rows_of(GOLD).encode("utf-16"), "is UTF-16, expected UTF-8"),
-    "NUL bytes": (lambda: rows_of(GOLD).replace("tell me", "tell\0me", 1).encode(), "row 2: holds a NUL byte"),
+    "NUL bytes": (lambda: rows_of(GOLD).replace("tell me", "tell\0me", 1).encode(), "row 2: contains a NUL byte"),
     "not UTF-8": (lambda: rows_of(GOLD).replace("tell", "t\xe9ll").encode("latin-1"), "row 2: not valid UTF-8"),
     "long line": (
         lambda: b"id\tturn1\tturn2\tturn3\tlabel\n" + b"x" * 1_200_000,

@@ -34,7 +34,7 @@ def test_without_a_cap_on_the_phase_only_the_day_counts() -> None:
 def test_the_day_ends_at_its_cap_and_says_when_it_goes_on(used: int) -> None:
     with pytest.raises(QuotaExceeded) as refused:
         check_accepted(quota(used_today=used, used_total=used), NOON)
-    assert str(refused.value) == "the team has used its 2 submissions of 2019-01-05 in phase final"
+    assert str(refused.value) == "the team has used its 2 submissions for 2019-01-05 in phase final"
     assert refused.value.retry_after == 12 * 3600
 
 
@@ -48,7 +48,7 @@ def test_the_phase_ends_at_its_cap_for_good(used: int) -> None:
 
 def test_refused_files_have_a_cap_of_their_own() -> None:
     check_rejected(quota(rejected_today=2), NOON)
-    with pytest.raises(QuotaExceeded, match="3 files of the team were refused on 2019-01-05") as refused:
+    with pytest.raises(QuotaExceeded, match="limit of 3 rejected files on 2019-01-05") as refused:
         check_rejected(quota(rejected_today=3), NOON)
     assert refused.value.retry_after == 12 * 3600
 

@@ -95,7 +95,7 @@ def test_register_submit_and_see_the_board(site: Site) -> None:
     client = site.client
     token = register(client, "Walkers")
     page = client.get("/challenges/mine").text
-    assert "Left today: <strong>3</strong> of 3" in page
+    assert "Submissions left today: <strong>3</strong> of 3" in page
     files = {"file": ("walk.txt", answer(7).getvalue())}
     form = {"csrf": form_secret(page), "phase": "practice", "note": "first <b>try</b>"}
     made = client.post("/challenges/mine/submissions", data=form, files=files)
@@ -133,9 +133,9 @@ def test_a_refused_upload_says_why_on_the_page_and_as_json(site: Site) -> None:
     )
     assert len(document.json()["rows"]) == len(GOLD)
     refused = client.get(f"/submissions/{document.json()['submission']}").text
-    assert "Why it was refused" in refused
+    assert "Why it was rejected" in refused
     assert "Download the file" not in refused  # it is not kept
-    assert "off the board" not in refused  # nor is it on one
+    assert "Remove from the leaderboard" not in refused  # nor is it on one
     nothing = client.post("/challenges/mine/submissions", data={"csrf": secret, "phase": "practice"})
     assert nothing.status_code == 422
     assert "Choose a file first" in nothing.text
@@ -159,7 +159,7 @@ def test_invite_join_and_merge_by_pages(site: Site) -> None:
     for _ in range(2):
         offered = client.post("/challenges/mine/team/merge", data={"csrf": secret, "team": "Inviters"})
         assert offered.status_code == 303, offered.text
-        offers = re.findall(r"/team/merge/(\d+).*Take the offer back", client.get("/challenges/mine/team").text)
+        offers = re.findall(r"/team/merge/(\d+).*Withdraw the offer", client.get("/challenges/mine/team").text)
         assert len(offers) == 1
         back = client.post(f"/challenges/mine/team/merge/{offers[0]}", data={"csrf": secret, "accept": "false"})
         assert back.status_code == 303
@@ -183,7 +183,7 @@ def test_the_organiser_opens_closes_and_reads_the_audit_log(site: Site) -> None:
     assert client.post("/challenges/mine/organise/phases/final/close", data=form).status_code == 303
     assert client.post("/challenges/mine/organise/phases/final/open", data=form).status_code == 303
     again = client.post("/challenges/mine/organise/rescore", data={"csrf": secret, "phase": "practice"})
-    assert "scored again" in again.text
+    assert "being rescored" in again.text
 
 
 def test_html_in_names_is_text(site: Site) -> None:
@@ -345,10 +345,10 @@ def test_deleting_can_be_undone(site: Site) -> None:
     sign_in(client, site.organiser)
     secret = form_secret(client.get("/challenges/mine/organise").text)
     deleted = client.post(f"/challenges/mine/organise/teams/{number}/delete", data={"csrf": secret})
-    assert "Team Deleted is off the board" in deleted.text
+    assert "Team Deleted is deleted" in deleted.text
     undo = f"/challenges/mine/organise/teams/{number}/restore"
     assert f'action="{undo}"' in deleted.text
-    assert "Team Deleted is back" in client.post(undo, data={"csrf": secret}).text
+    assert "Team Deleted is restored" in client.post(undo, data={"csrf": secret}).text
     assert client.get("/v1/challenges/mine/team", headers=bearer(token)).status_code == 200
 
 
@@ -361,7 +361,7 @@ def test_revoking_the_only_token_offers_a_new_one(site: Site) -> None:
     form = {"csrf": form_secret(team)}
     asked = client.post(revoke[1], data=form).text
     assert "This is your only token" in asked
-    assert "Revoke it and give me a new one" in asked
+    assert "Revoke it and get a new one" in asked
     renewed = client.post(revoke[1], data={**form, "confirm": "Cem", "renew": "yes"})
     found = re.search(r'<pre id="token" class="secret">([^<]+)</pre>', renewed.text)
     assert found is not None

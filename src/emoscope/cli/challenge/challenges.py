@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -37,10 +36,12 @@ PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's
 
 @group.command("template")
 def template_cli(
-    name: Annotated[str | None, typer.Argument(help="A ready challenge; without one they are listed.")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it here instead of printing it.")] = None,
+    name: Annotated[str | None, typer.Argument(help="A template; without a name, all are listed.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write it to this file instead of printing it.")
+    ] = None,
 ) -> CommandResult:
-    """Print the file of a ready challenge, to be edited and created."""
+    """Print a challenge template to edit and create a challenge from."""
     from emoscope.core.files import atomic_write
 
     ready = services.definition
@@ -57,10 +58,10 @@ def create_cli(
     store: "Store",
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The challenge's definition.")],
     files: Annotated[
-        Path | None, typer.Option("--files", help="Folder of the files it names; without it those beside FILE.")
+        Path | None, typer.Option("--files", help="Folder with the files it names; FILE's folder by default.")
     ] = None,
 ) -> CommandResult:
-    """Create a challenge. Its files are checked and copied; the originals are not needed any more."""
+    """Create a challenge. Its files are checked and copied; the originals are no longer needed."""
     return _shown(services.challenges.create_challenge(store, OPERATOR, file, files))
 
 
@@ -69,7 +70,7 @@ def list_cli(store: "Store") -> CommandResult:
     """List all challenges and their phases."""
     challenges = services.challenges.list_challenges(store, OPERATOR)
     if not challenges:
-        return CommandResult([], "There are no challenges; `emoscope challenge create FILE.toml` makes one.")
+        return CommandResult([], "There are no challenges yet; create one with `emoscope challenge create FILE.toml`.")
     return CommandResult([one.as_dict() for one in challenges], [Group(*map(_phases, challenges))])
 
 
@@ -82,15 +83,9 @@ def _phases(challenge: "ChallengeView") -> Table:
     return view_table(
         challenge.phases,
         {
-            "phase": lambda phase: phase.name,
-            "state": lambda phase: phase.state,
-            "opens": lambda phase: phase.opens and phase.opens.isoformat(timespec="minutes"),
-            "closes": lambda phase: phase.closes and phase.closes.isoformat(timespec="minutes"),
-            "time zone": lambda phase: phase.time_zone,
+            **{"phase": "name", "state": "state", "opens": "opens", "closes": "closes", "time zone": "time_zone"},
             "board": lambda phase: f"{phase.board}, {phase.counts}",
-            "a day": lambda phase: phase.per_day,
-            "in all": lambda phase: phase.total,
-            "items": lambda phase: phase.items,
+            **{"per day": "per_day", "total": "total", "items": "items"},
         },
         title=f"{challenge.slug} ({challenge.task}, {challenge.teams} teams{deleted})",
         left=6,
@@ -105,7 +100,7 @@ def open_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> Comman
 
 @command("close")
 def close_cli(store: "Store", slug: SlugArgument, phase: PhaseArgument) -> CommandResult:
-    """Close a phase now; a hidden board shows from here on."""
+    """Close a phase now; a hidden leaderboard becomes visible."""
     return _shown(services.challenges.close_phase(store, OPERATOR, slug, phase))
 
 
@@ -117,10 +112,11 @@ def schedule_cli(
     opens: Annotated[datetime | None, typer.Option("--opens", help="In the phase's time zone.")] = None,
     closes: Annotated[datetime | None, typer.Option("--closes", help="In the phase's time zone.")] = None,
     clear: Annotated[
-        list[Moment] | None, typer.Option("--clear", help="Remove a time: it is then opened or closed by command.")
+        list[Moment] | None,
+        typer.Option("--clear", help="Remove a time; the phase is then opened or closed by command."),
     ] = None,
 ) -> CommandResult:
-    """Change when a phase opens or closes, such as to extend a deadline."""
+    """Change when a phase opens or closes, for example to extend a deadline."""
     gone = {moment.value for moment in clear or []}
     return _shown(services.challenges.reschedule(store, OPERATOR, slug, phase, opens=opens, closes=closes, clear=gone))
 
@@ -136,7 +132,7 @@ def change_cli(
     ] = None,
     max_teams: Annotated[int | None, typer.Option("--max-teams")] = None,
 ) -> CommandResult:
-    """Change a challenge's title, description, registration or how many teams there may be."""
+    """Change a challenge's title, description, registration or maximum number of teams."""
     from emoscope.core.files import whole_text
 
     changes = {"title": title, "registration": registration, "max_teams": max_teams}
@@ -151,10 +147,10 @@ def gold_cli(
     phase: PhaseArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The new gold file.")],
     rescoring: Annotated[
-        bool, typer.Option("--rescore/--no-rescore", help="Score all submissions again, or leave scores stale.")
+        bool, typer.Option("--rescore/--no-rescore", help="Rescore all submissions, or leave their scores stale.")
     ] = True,
 ) -> CommandResult:
-    """Replace a phase's gold labels and score all its submissions again; a server or worker does the work."""
+    """Replace a phase's gold labels and rescore its submissions; a server or worker does the scoring."""
     done = services.challenges.replace_gold(store, OPERATOR, slug, phase, file, rescoring=rescoring)
     then = f"{done.queued:,} submissions queued" if rescoring else f"run: emoscope challenge rescore {slug}"
     value = {"challenge": slug, "phase": phase, "gold": file, "queued": done.queued if rescoring else 0}
@@ -167,7 +163,7 @@ def rescore_cli(
     slug: SlugArgument,
     phase: Annotated[str | None, typer.Argument(metavar="[PHASE]", help="Only this phase.")] = None,
 ) -> CommandResult:
-    """Queue every submission whose score is missing, failed or stale; a server or worker does the work."""
+    """Queue every submission whose score is missing, failed or stale; a server or worker does the scoring."""
     queued = services.challenges.rescore(store, OPERATOR, slug, phase)
     value = {"challenge": slug, "phase": phase, "queued": queued}
     return CommandResult(value, f"{slug}: {queued:,} submissions queued")
@@ -178,10 +174,10 @@ def board_cli(
     store: "Store",
     slug: SlugArgument,
     phase: PhaseArgument,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw it: PNG, SVG, HTML or JSON.")] = None,
-    final: Annotated[bool, typer.Option("--final", help="As if the phase closed now: exact, on what decides.")] = False,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Also draw a chart: PNG, SVG, HTML or JSON.")] = None,
+    final: Annotated[bool, typer.Option("--final", help="The final ranking if the phase closed now.")] = False,
 ) -> CommandResult:
-    """Show a phase's board; with --final what participants see when the phase is closed."""
+    """Show a phase's leaderboard; with --final, as participants will see it when the phase closes."""
     from emoscope.server.challenge.board.leaderboard import leaderboard
 
     board = leaderboard(store, OPERATOR, slug, phase, final=final)
@@ -194,49 +190,32 @@ def board_cli(
 
 
 def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
-    def told(score: float | None) -> str | None:
-        return None if score is None else f"{score:.{board.digits}f}"
-
     yield view_table(
         board.entries,
         {
-            "rank": lambda entry: entry.rank,
-            "name": lambda entry: escape(entry.name if entry.kind == "team" else f"{entry.name} [{entry.kind}]"),
+            "rank": "rank",
+            "name": lambda entry: entry.name if entry.kind == "team" else f"{entry.name} [{entry.kind}]",
             "state": lambda entry: "stale" if entry.stale else entry.state or entry.note,
-            board.metric: lambda entry: told(entry.score),
-            "low": lambda entry: entry.low,
-            "high": lambda entry: entry.high,
-            "cluster": lambda entry: entry.cluster,
-            "first that differs": lambda entry: entry.first_different,
-            "rank before": lambda entry: entry.former_rank,
-            "submissions": lambda entry: entry.submissions,
+            board.metric: lambda entry: entry.score if entry.score is None else f"{entry.score:.{board.digits}f}",
+            **{"low": "low", "high": "high", "cluster": "cluster", "first that differs": "first_different"},
+            **{"previous rank": "former_rank", "submissions": "submissions"},
         },
         title=board.title,
         left=3,
     )
     if board.winners:
-        yield view_table(
-            board.winners,
-            {
-                "class": lambda one: one.label,
-                "best team": lambda one: escape(one.team),
-                "F1": lambda one: one.f1,
-                "mean F1": lambda one: one.mean_f1,
-                "best class of": lambda one: one.best_for,
-                "worst class of": lambda one: one.worst_for,
-            },
-            left=2,
-        )
-    if spread := board.statistics:
-        figures = spread.model_dump(exclude={"teams"}).items()
-        yield f"{spread.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in figures)
+        figures = {"F1": "f1", "mean F1": "mean_f1", "best class for": "best_for", "worst class for": "worst_for"}
+        yield view_table(board.winners, {"class": "label", "best team": "team", **figures}, left=2)
+    if statistics := board.statistics:
+        values = statistics.model_dump(exclude={"teams"}).items()
+        yield f"{statistics.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in values)
     yield from map(Text, [*board.notes, *_comparison_notes(board, slug)])
 
 
 def _comparison_notes(board: "BoardView", slug: str) -> list[str]:
     if board.comparison_failed:
-        return [f"clusters could not be computed; to see why: emoscope challenge jobs {slug}"]
-    return [] if board.clusters_ready else ["clusters are being computed"]
+        return [f"the significance comparison failed; to see why: emoscope challenge jobs {slug}"]
+    return [] if board.clusters_ready else ["the significance comparison is running"]
 
 
 @command("submissions")
@@ -245,14 +224,11 @@ def submissions_cli(
     slug: SlugArgument,
     phase: Annotated[str | None, typer.Option("--phase", help="Only this phase.")] = None,
 ) -> CommandResult:
-    """List all submissions, deleted ones too, newest first."""
+    """List all submissions, including deleted ones, newest first."""
     return listed(
         services.submissions.list_submissions(store, OPERATOR, slug, phase=phase, deleted=True),
         {
-            "id": lambda one: one.id,
-            "phase": lambda one: one.phase,
-            "team": lambda one: escape(one.team),
-            "received": lambda one: one.received.isoformat(timespec="seconds"),
+            **{"id": "id", "phase": "phase", "team": "team", "received": "received"},
             "state": lambda one: "deleted" if one.deleted else "stale" if one.stale else one.state,
             "score": lambda one: one.figures and one.figures.score,
         },
@@ -264,13 +240,13 @@ def submissions_cli(
 def export_cli(
     store: "Store",
     slug: SlugArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="A .json file, or .csv for one phase's board.")],
-    phase: Annotated[str | None, typer.Option("--phase", help="The board to export as CSV or JSON.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="A .json file, or .csv for one phase's leaderboard.")],
+    phase: Annotated[str | None, typer.Option("--phase", help="Export only this phase's leaderboard.")] = None,
     public: Annotated[
-        bool, typer.Option("--public", help="Only what anybody may see: no submissions, no hidden board.")
+        bool, typer.Option("--public", help="Only what is public: no submissions, no hidden leaderboard.")
     ] = False,
 ) -> CommandResult:
-    """Write a challenge with its boards, teams and submissions, or one board, to a file. Gold is never part of it."""
+    """Export a challenge with its leaderboards, teams and submissions, or one leaderboard; never gold labels."""
     from emoscope.core.files import atomic_write
     from emoscope.server.challenge.board.export import board_text, export_challenge
     from emoscope.server.challenge.board.leaderboard import leaderboard
@@ -290,14 +266,14 @@ def export_cli(
 
 @command("delete")
 def delete_cli(store: "Store", slug: SlugArgument) -> CommandResult:
-    """Hide a challenge; `restore` brings it back."""
+    """Delete a challenge: only organisers can see it. `restore` undoes this."""
     services.challenges.delete_challenge(store, OPERATOR, slug)
-    text = f"{slug}: deleted; to bring it back: emoscope challenge restore {slug}"
+    text = f"{slug}: deleted; to undo: emoscope challenge restore {slug}"
     return CommandResult({"challenge": slug, "state": "deleted"}, text)
 
 
 @command("restore")
 def restore_cli(store: "Store", slug: SlugArgument) -> CommandResult:
-    """Bring a deleted challenge back."""
+    """Restore a deleted challenge."""
     services.challenges.restore_challenge(store, OPERATOR, slug)
     return CommandResult({"challenge": slug, "state": "restored"}, f"{slug}: restored")

@@ -1,12 +1,14 @@
-"""What the commands of `emoscope challenge` share: the store they work on, its options, and how lists are shown."""
+"""What the commands of `emoscope challenge` share: opening the store, its options, and tables of views."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from emoscope.cli.output import table
@@ -17,17 +19,17 @@ if TYPE_CHECKING:
     from emoscope.server.challenge.views import View
     from emoscope.server.store import Store
 
-    ViewType = TypeVar("ViewType", bound=View)
-
 DataDirOption = Annotated[
     Path | None,
     typer.Option(
-        "--data-dir", envvar="EMOSCOPE_SERVER_DATA", help="The server's data folder; ./emoscope-data if none."
+        "--data-dir", envvar="EMOSCOPE_SERVER_DATA", help="The server's data folder; ./emoscope-data by default."
     ),
 ]
 DatabaseOption = Annotated[
     str | None,
-    typer.Option("--database", envvar="EMOSCOPE_DATABASE_URL", help="PostgreSQL's address, instead of SQLite."),
+    typer.Option(
+        "--database", envvar="EMOSCOPE_DATABASE_URL", help="URL of a PostgreSQL database to use instead of SQLite."
+    ),
 ]
 SlugArgument = Annotated[str, typer.Argument(metavar="CHALLENGE", help="The challenge's short name.")]
 TeamArgument = Annotated[int, typer.Argument(metavar="TEAM", help="The team's number; `challenge teams` lists them.")]
@@ -37,7 +39,7 @@ group = CommandGroup(no_args_is_help=True, help="Run a shared task.")
 
 @contextmanager
 def opened(data_dir: Path | None, database: str | None) -> Iterator["Store"]:
-    """The store of the options, closed at the end."""
+    """Open the store that the options name, and close it at the end."""
     from emoscope.core.extras import check_installed
 
     check_installed("sqlalchemy", "alembic", extra="server")
@@ -51,7 +53,7 @@ def opened(data_dir: Path | None, database: str | None) -> Iterator["Store"]:
 
 
 def command(name: str) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Add a command to the group. It gets the options that name a store, and the open store as its first argument."""
+    """Add a command to the group, with the options that name a store; its first argument is the open store."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
         printing = with_json(function)
@@ -68,7 +70,7 @@ def command(name: str) -> Callable[[Callable[..., Any]], Callable[..., None]]:
 
 
 def mail_post() -> "Post":
-    """How mail goes out, by the server's variables."""
+    """The mail settings from the environment."""
     from emoscope.server.challenge.services.registration import Post
     from emoscope.server.mail import Mailer
     from emoscope.server.settings import Settings
@@ -78,20 +80,24 @@ def mail_post() -> "Post":
     return Post(Mailer.of(settings.mail_url, settings.mail_from), base)
 
 
+Columns = Mapping[str, str | Callable[[Any], object]]
+
+
 def view_table(
-    views: "Sequence[ViewType]",
-    columns: dict[str, "Callable[[ViewType], object]"],
-    *,
-    title: str | None = None,
-    left: int | None = None,
+    views: "Sequence[View]", columns: Columns, *, title: str | None = None, left: int | None = None
 ) -> Table:
-    """Views as a table; the first `left` columns are text, without it all."""
-    rows = [[value(view) for value in columns.values()] for view in views]
+    """Views as a table with a field or a function of the view in each column; the first `left` are text, or all."""
+    rows = [[_cell(view, column) for column in columns.values()] for view in views]
     return table(title, list(columns), rows, left=len(columns) if left is None else left)
 
 
-def listed(
-    views: "Sequence[ViewType]", columns: dict[str, "Callable[[ViewType], object]"], *, left: int | None = None
-) -> CommandResult:
+def _cell(view: "View", column: str | Callable[[Any], object]) -> object:
+    value = column(view) if callable(column) else getattr(view, column)
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="minutes")
+    return str(value) if column == "id" else escape(value) if isinstance(value, str) else value
+
+
+def listed(views: "Sequence[View]", columns: Columns, *, left: int | None = None) -> CommandResult:
     """Views as a table, or as JSON."""
     return CommandResult([view.as_dict() for view in views], [view_table(views, columns, left=left)])

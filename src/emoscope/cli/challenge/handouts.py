@@ -1,4 +1,4 @@
-"""What participants get and tell: files, texts, and the survey of their systems."""
+"""Files for participants, the texts of a challenge, and the survey of teams' systems."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @command("files")
 def files_cli(store: "Store", slug: SlugArgument) -> CommandResult:
-    """List the files that are given out besides those of the phases."""
+    """List the files for participants, other than those of the phases."""
     return _shown(services.handouts.list_files(store, OPERATOR, slug))
 
 
@@ -30,11 +30,8 @@ def _shown(files: "list[FileView]") -> CommandResult:
     return listed(
         files,
         {
-            "file": lambda file: escape(file.name),
-            "title": lambda file: escape(file.title),
-            "from phase": lambda file: file.phase or "",
-            "given out": lambda file: "yes" if file.given_out else "not yet",
-            "bytes": lambda file: file.size,
+            **{"file": "name", "title": "title", "from phase": lambda file: file.phase or ""},
+            **{"available": lambda file: "yes" if file.given_out else "not yet", "bytes": "size"},
         },
         left=4,
     )
@@ -46,9 +43,9 @@ def add_file_cli(
     slug: SlugArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file, such as training data.")],
     title: Annotated[str, typer.Option("--title", help="What it is, in a few words.")] = "",
-    phase: Annotated[str | None, typer.Option("--phase", help="Give it out when this phase opens.")] = None,
+    phase: Annotated[str | None, typer.Option("--phase", help="Make it available when this phase opens.")] = None,
 ) -> CommandResult:
-    """Give a file to participants; one of the same name is replaced."""
+    """Make a file available to participants; one with the same name is replaced."""
     if not file.is_file():
         raise EmoscopeError(f"{file}: no such file")
     return _shown(services.handouts.add_file(store, OPERATOR, slug, file, title=title, phase=phase))
@@ -58,10 +55,10 @@ def add_file_cli(
 def remove_file_cli(
     store: "Store", slug: SlugArgument, name: Annotated[str, typer.Argument(metavar="NAME", help="The file's name.")]
 ) -> CommandResult:
-    """Give a file out no longer."""
+    """Stop offering a file."""
     services.handouts.remove_file(store, OPERATOR, slug, name)
     value = {"challenge": slug, "file": name, "state": "removed"}
-    return CommandResult(value, f"{slug}: {name} is no longer given out")
+    return CommandResult(value, f"{slug}: {name} is no longer available")
 
 
 @command("texts")
@@ -72,16 +69,18 @@ def texts_cli(
 ) -> CommandResult:
     """Take title, texts, survey and `report` from the edited definition; nothing else changes."""
     services.challenges.rewrite(store, OPERATOR, slug, file)
-    return CommandResult({"challenge": slug, "file": file}, f"{slug}: texts and survey are those of {file}")
+    return CommandResult({"challenge": slug, "file": file}, f"{slug}: texts and survey updated from {file}")
 
 
 @command("survey")
 def survey_cli(
     store: "Store",
     slug: SlugArgument,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write one CSV of all questions here.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the answers to all questions to this CSV file.")
+    ] = None,
 ) -> CommandResult:
-    """Show what teams told about their systems, a table for each question."""
+    """Show what teams say about their systems, a table for each question."""
     from emoscope.core.files import atomic_write
     from emoscope.server.challenge.board.techniques import techniques, techniques_text
 
@@ -92,7 +91,7 @@ def survey_cli(
         return CommandResult({"challenge": slug, "output": output}, [])
     value = [one.as_dict() for one in tables]
     if not any(one.rows for one in tables):
-        return CommandResult(value, f"{slug}: no team has told about its system yet")
+        return CommandResult(value, f"{slug}: no team has described its system yet")
     return CommandResult(value, [Group(*map(_answers, tables))])
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from emoscope.cli.challenge.command import (
     DatabaseOption,
@@ -25,7 +24,6 @@ from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
 if TYPE_CHECKING:
-    from emoscope.server.challenge.views import TeamView
     from emoscope.server.store import Store
 
 SubmissionArgument = Annotated[str, typer.Argument(metavar="ID")]
@@ -37,64 +35,56 @@ def teams_cli(store: "Store", slug: SlugArgument) -> CommandResult:
     return listed(
         services.teams.list_teams(store, OPERATOR, slug),
         {
-            "team": lambda team: str(team.id),
-            "name": lambda team: escape(team.name),
-            "state": _team_state,
-            "sent": lambda team: str(team.counts.sent) if team.counts else "",
-            "refused": lambda team: str(team.counts.rejected) if team.counts else "",
-            "members (number)": lambda team: escape(", ".join(f"{one.name} ({one.id})" for one in team.members)),
+            **{"team": "id", "name": "name", "state": "state"},
+            "submissions": lambda team: str(team.counts.sent),
+            "rejected": lambda team: str(team.counts.rejected),
+            "members (number)": lambda team: ", ".join(f"{member.name} ({member.id})" for member in team.members),
         },
     )
 
 
-def _team_state(team: "TeamView") -> str:
-    if team.deleted:
-        return "deleted"
-    return "disqualified" if team.disqualified_for else "" if team.approved else "waits"
+def _team_command(name: str, service: str, state: str, text: str) -> None:
+    """Add a command that changes the state of a team."""
+
+    def change_team(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
+        getattr(services.teams, service)(store, OPERATOR, slug, team)
+        return CommandResult({"team": team, "state": state}, f"team {team}: {state}")
+
+    change_team.__doc__ = text
+    command(name)(change_team)
 
 
-@command("approve")
-def approve_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
-    """Let a team in that waits for approval."""
-    services.teams.approve_team(store, OPERATOR, slug, team)
-    return CommandResult({"team": team, "state": "approved"}, f"team {team}: let in")
+_team_command("approve", "approve_team", "approved", "Approve a team that is waiting for approval.")
+_team_command(
+    "delete-team", "delete_team", "deleted", "Delete a team and disable its tokens; `restore-team` undoes this."
+)
+_team_command("restore-team", "restore_team", "restored", "Restore a deleted team.")
+_team_command("reinstate", "reinstate_team", "reinstated", "Reinstate a disqualified team.")
 
 
 @command("invite")
 def invite_cli(
     store: "Store",
     slug: SlugArgument,
-    email: Annotated[str | None, typer.Option("--email", help="Mail it there; EMOSCOPE_MAIL_URL says how.")] = None,
+    email: Annotated[
+        str | None, typer.Option("--email", help="E-mail it to this address, through EMOSCOPE_MAIL_URL.")
+    ] = None,
 ) -> CommandResult:
-    """Make an invitation to register one team, where registration is by invitation. It is shown this once."""
+    """Create an invitation for one team, where registration is by invitation. It is shown only once."""
     token = services.registration.invite_team(store, OPERATOR, slug, mail_post(), email).token
     return CommandResult({"invitation": token, "email": email}, token)
 
 
-@command("delete-team")
-def delete_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
-    """Take a team off the board and its tokens out of use; `restore-team` brings it back."""
-    services.teams.delete_team(store, OPERATOR, slug, team)
-    return CommandResult({"team": team, "state": "deleted"}, f"team {team}: deleted")
-
-
-@command("restore-team")
-def restore_team_cli(store: "Store", slug: SlugArgument, team: TeamArgument) -> CommandResult:
-    """Bring a deleted team back."""
-    services.teams.restore_team(store, OPERATOR, slug, team)
-    return CommandResult({"team": team, "state": "restored"}, f"team {team}: restored")
-
-
 @command("delete-submission")
 def delete_submission_cli(store: "Store", submission: SubmissionArgument) -> CommandResult:
-    """Take a submission off the board; `restore-submission` brings it back."""
+    """Remove a submission from the leaderboard; `restore-submission` undoes this."""
     services.submissions.delete_submission(store, OPERATOR, submission)
     return CommandResult({"submission": submission, "state": "deleted"}, f"submission {submission}: deleted")
 
 
 @command("restore-submission")
 def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> CommandResult:
-    """Bring a deleted submission back."""
+    """Restore a deleted submission."""
     services.submissions.restore_submission(store, OPERATOR, submission)
     return CommandResult({"submission": submission, "state": "restored"}, f"submission {submission}: restored")
 
@@ -102,10 +92,10 @@ def restore_submission_cli(store: "Store", submission: SubmissionArgument) -> Co
 @command("organiser")
 def organiser_cli(
     store: "Store",
-    name: Annotated[str, typer.Argument(help="Whose token it is, for the audit log.")],
+    name: Annotated[str, typer.Argument(help="The organiser's name, for the audit log.")],
     challenge: Annotated[str | None, typer.Option("--challenge", help="Only for this challenge.")] = None,
 ) -> CommandResult:
-    """Make an organiser's token. It is shown this once."""
+    """Create an organiser's token. It is shown only once."""
     token = services.tokens.issue_organiser_token(store, OPERATOR, name=name, slug=challenge).token
     return CommandResult({"name": name, "token": token}, token)
 
@@ -116,7 +106,7 @@ def token_cli(
     slug: SlugArgument,
     member: Annotated[int, typer.Argument(metavar="MEMBER", help="The member's number; `challenge teams` lists them.")],
 ) -> CommandResult:
-    """Make a new token for a member who lost theirs. It is shown this once."""
+    """Create a new token for a member who has lost theirs. It is shown only once."""
     token = services.tokens.issue_member_token(store, OPERATOR, slug, member).token
     return CommandResult({"member": member, "token": token}, token)
 
@@ -124,18 +114,14 @@ def token_cli(
 @command("tokens")
 def tokens_cli(
     store: "Store",
-    challenge: Annotated[str | None, typer.Option("--challenge", help="Only of this challenge.")] = None,
+    challenge: Annotated[str | None, typer.Option("--challenge", help="Only this challenge.")] = None,
 ) -> CommandResult:
-    """List tokens by number, never their secrets."""
+    """List tokens by number, without their secrets."""
     return listed(
         services.tokens.list_tokens(store, OPERATOR, challenge),
         {
-            "token": lambda token: str(token.id),
-            "role": lambda token: token.role,
-            "name": lambda token: escape(token.name),
-            "team": lambda token: escape(token.team or ""),
-            "last used": lambda token: token.used and token.used.isoformat(timespec="minutes"),
-            "state": lambda token: "revoked" if token.revoked else "valid",
+            **{"token": "id", "role": "role", "name": "name", "team": lambda token: token.team or ""},
+            **{"last used": "used", "state": lambda token: "revoked" if token.revoked else "valid"},
         },
     )
 
@@ -145,56 +131,45 @@ def revoke_cli(
     store: "Store",
     token: Annotated[int, typer.Argument(metavar="TOKEN", help="The token's number; `challenge tokens` lists them.")],
 ) -> CommandResult:
-    """Make a token worthless."""
+    """Revoke a token."""
     services.tokens.revoke_token(store, OPERATOR, token)
     return CommandResult({"id": token, "state": "revoked"}, f"token {token}: revoked")
 
 
 @command("jobs")
 def jobs_cli(store: "Store", slug: SlugArgument) -> CommandResult:
-    """List the scoring jobs that wait, run or have failed, with the reason; `rescore` tries failed ones again."""
-    found = services.jobs.jobs(store, OPERATOR, slug)
+    """List the scoring jobs that are queued, running or failed, with the reason; `rescore` retries failed ones."""
+    jobs = services.jobs.jobs(store, OPERATOR, slug)
     shown = view_table(
-        found.unfinished,
+        jobs.unfinished,
         {
-            "job": lambda job: str(job.id),
-            "kind": lambda job: job.kind,
-            "phase": lambda job: job.phase,
-            "submission": lambda job: job.submission or "",
-            "state": lambda job: job.state,
-            "attempts": lambda job: str(job.attempts),
-            "reason": lambda job: escape(job.reason or ""),
+            **{"job": "id", "kind": "kind", "phase": "phase", "submission": lambda job: job.submission or ""},
+            **{"state": "state", "attempts": "attempts", "reason": lambda job: job.reason or ""},
         },
-        title=", ".join(f"{number:,} {state}" for state, number in sorted(found.counts.items())) or "no jobs yet",
+        title=", ".join(f"{number:,} {state}" for state, number in sorted(jobs.counts.items())) or "no jobs yet",
     )
-    return CommandResult(found.as_dict(), [shown])
+    return CommandResult(jobs.as_dict(), [shown])
 
 
 @command("audit")
 def audit_cli(
     store: "Store",
-    challenge: Annotated[str | None, typer.Option("--challenge", help="Only of this challenge.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many lines, the newest first.")] = 50,
+    challenge: Annotated[str | None, typer.Option("--challenge", help="Only this challenge.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Number of entries.")] = 50,
 ) -> CommandResult:
-    """Show what was done, by whom, newest first."""
-    return listed(
-        services.audit.read_audit(store, OPERATOR, challenge, limit=limit),
-        {
-            "at": lambda line: line.at.isoformat(timespec="seconds"),
-            "actor": lambda line: escape(line.actor),
-            "action": lambda line: line.action,
-            "object": lambda line: escape(line.object),
-        },
-    )
+    """Show the audit log: who did what, newest first."""
+    lines = services.audit.read_audit(store, OPERATOR, challenge, limit=limit)
+    columns = {"actor": "actor", "action": "action", "object": "object"}
+    return listed(lines, {"at": lambda line: line.at.isoformat(timespec="seconds"), **columns})
 
 
 @command("worker")
 def worker_cli(
     store: "Store",
-    once: Annotated[bool, typer.Option("--once", help="Do the jobs there are, then stop.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Do the queued jobs, then stop.")] = False,
     score_seconds: Annotated[int, typer.Option("--time-limit", min=1, help="Seconds one scoring may take.")] = 120,
 ) -> CommandResult:
-    """Score what is queued, until interrupted. `emoscope serve` has a worker of its own; more can run beside it."""
+    """Score queued submissions until interrupted. `emoscope serve` has its own worker; more can run beside it."""
     from emoscope.server.challenge.scoring.worker import ScoringWorker
 
     worker = ScoringWorker(store, score_seconds=score_seconds)
@@ -212,7 +187,7 @@ def worker_cli(
 def backup_cli(
     store: "Store", target: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new folder.")]
 ) -> CommandResult:
-    """Copy database and files while the server runs. The copy holds gold, and can be served with --data-dir."""
+    """Back up database and files while the server runs. The copy contains gold labels; serve it with --data-dir."""
     from emoscope.server.store.backup import backup
 
     backup(store, target)
@@ -223,7 +198,7 @@ def backup_cli(
 
 @group.command("upgrade")
 def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None) -> CommandResult:
-    """Bring the database to this version's schema; SQLite does that by itself."""
+    """Upgrade the database to this version's schema; SQLite is upgraded automatically."""
     from emoscope.core.extras import check_installed
 
     check_installed("sqlalchemy", "alembic", extra="server")

@@ -1,4 +1,4 @@
-"""What the routes share: the caller behind a token, checked path parameters, and views as responses."""
+"""What API routes and pages share: the caller, path parameters, uploads and downloads."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -28,9 +28,9 @@ from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 
 _MEDIA_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
-MAX_ID = 2**31 - 1  # what an integer column holds everywhere
+MAX_ID = 2**31 - 1  # the largest integer all databases store
 
-# Tokens travel in the header only: a cookie is never enough here, so other sites cannot act for a signed-in person.
+# The API accepts tokens in the header only, never cookies, so other sites cannot act for a signed-in person.
 _bearer = HTTPBearer(auto_error=False, description="A team member's or organiser's token")
 
 OpenStore = Annotated[Store, Depends(running("store", "the store is not open"))]
@@ -40,13 +40,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sent a request, and the store it is about."""
+    """The actor behind a request, and the store."""
 
     store: Store
     actor: Actor
 
     def ask(self, service: Callable[Concatenate[Store, Actor, P], T], *arguments: P.args, **options: P.kwargs) -> T:
-        """What a service answers this caller."""
+        """Call a service function as this caller."""
         return service(self.store, self.actor, *arguments, **options)
 
 
@@ -62,20 +62,20 @@ def _anybody(
 
 def _somebody(caller: Annotated[Caller, Depends(_anybody)]) -> Caller:
     if caller.actor.role == "public":
-        raise Unauthenticated("this needs a token")
+        raise Unauthenticated("a token is required")
     return caller
 
 
 @dataclass(frozen=True, slots=True)
 class Gate(Post):
-    """Where a request comes from, how often that may ask for what is limited, and how links are mailed."""
+    """The client's address, its rate limits, and how links are mailed."""
 
     store: Store
     settings: Settings
     address: str
 
     def registering(self, actor: Actor) -> AbstractContextManager[None]:
-        """Count a new team or member, or refuse it; organisers are not counted."""
+        """Count a registration from this address, or refuse it; organisers are not limited."""
         if actor.role == "organiser":
             return nullcontext()
         known = self.settings
@@ -86,7 +86,7 @@ class Gate(Post):
         return admitted(self.store, "register", limits)
 
     def admit(self, to: str) -> AbstractContextManager[None]:
-        """Count a mail, by who asks for it and who gets it, or refuse it."""
+        """Count a mail by client and recipient, or refuse it."""
         limit = self.settings.mails_per_address
         return admitted(self.store, "mail", {self.address: limit, f"to {email_key(to)[:300]}": limit})
 
@@ -100,26 +100,26 @@ def _gate(request: Request, store: OpenStore) -> Gate:
 
 OpenGate = Annotated[Gate, Depends(_gate)]
 TokenCaller = Annotated[Caller, Depends(_somebody)]
-# Whoever asks; a token may tell more. Its routes add NO_TOKEN_NEEDED, as a description cannot tell the two apart.
+# Anyone, with or without a token. FastAPI cannot tell that it is optional, so these routes add NO_TOKEN_NEEDED.
 AnyCaller = Annotated[Caller, Depends(_anybody)]
 NO_TOKEN_NEEDED: dict[str, Any] = {"security": [{}]}
 Slug = Annotated[str, Path(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=64, examples=["emocontext"])]
 PhaseName = Annotated[str, Path(pattern=PHASE_PATTERN, max_length=MAX_PHASE_NAME, examples=["practice"])]
 Number = Annotated[int, Path(ge=1, le=MAX_ID)]
 AuditLimit = Annotated[int, Query(ge=1, le=1000)]
-AuditBefore = Annotated[int | None, Query(ge=1, le=MAX_ID, description="Lines older than this one")]
+AuditBefore = Annotated[int | None, Query(ge=1, le=MAX_ID, description="Only entries older than this one")]
 SubmissionId = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]+$", max_length=64)]
 
 
 def download(file: tuple[FilePath, str]) -> FileResponse:
-    """A file to save, by its path and its name for the client; never something a browser would show or run."""
+    """A file to download, by its path and name; never shown or run by a browser."""
     return FileResponse(file[0], filename=file[1], media_type="application/octet-stream")
 
 
 def hand_in(
     caller: Caller, slug: str, phase: str | None, file: UploadFile, note: str, key: str | None
 ) -> SubmissionView:
-    """Submit an uploaded file; without a phase to the open one."""
+    """Submit an uploaded file to a phase, or to the only open one."""
     name, media_type = file.filename or "", file.content_type
     return caller.ask(submit, slug, phase or None, file.file, file_name=name, media_type=media_type, note=note, key=key)
 
@@ -145,9 +145,9 @@ def posted(
     team_id: int | None = None,
     mail: bool = False,
 ) -> NoticeView:
-    """An announcement, or a message to a team; its mails are sent when the request has been answered."""
+    """Post an announcement or a message to a team; mails are sent after the response."""
     if mail and post.mailer is None:
-        raise NotAllowed("this server sends no mail", field="mail")
+        raise NotAllowed("this server sends no e-mail", field="mail")
     notice = caller.ask(post_notice, slug, title=title, text=text, team_id=team_id, mail=mail)
     if notice.unsent:
         later.add_task(send_notice, caller.store, caller.actor, slug, notice.id, post)
@@ -155,11 +155,11 @@ def posted(
 
 
 def attachment(text: str, name: str) -> Response:
-    """A CSV or JSON file that a browser saves under this name."""
+    """A CSV or JSON file to download."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(text, media_type=_MEDIA_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
 def board_file(board: BoardView, format: Literal["csv", "json"]) -> Response:
-    """A board as a file to save."""
+    """A board as a file to download."""
     return attachment(board_text(board, format), f"{board.challenge}-{board.phase}.{format}")

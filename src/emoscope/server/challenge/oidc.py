@@ -1,4 +1,4 @@
-"""Signing in with an OpenID provider: the authorization code flow with PKCE, with any that can be discovered."""
+"""Sign-in with any OpenID provider that supports discovery: the authorization code flow with PKCE."""
 
 import logging
 import secrets
@@ -13,7 +13,7 @@ from emoscope.server.errors import Invalid, StoreUnavailable
 from emoscope.server.settings import Settings
 
 SCOPE = "openid email profile"
-# Signed with the provider's private key: with a shared secret or none at all anybody could sign.
+# Only signatures with the provider's private key; anyone could sign with a shared secret or none.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 _SECONDS = 10
 _KEEP_SECONDS = 3600
@@ -22,7 +22,7 @@ _log = logging.getLogger("emoscope.server")
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """What has to be known when somebody comes back from the provider."""
+    """What must be known when a person comes back from the provider."""
 
     state: str
     nonce: str
@@ -43,7 +43,7 @@ class Provider:
 
     @classmethod
     def of(cls, settings: Settings) -> "Provider | None":
-        """The provider of these settings, if there is one."""
+        """The provider in the settings, if there is one."""
         if settings.oidc_issuer is None or settings.oidc_client_id is None:
             return None
         require("authlib", extra="oidc")
@@ -51,7 +51,7 @@ class Provider:
         return cls(settings.oidc_issuer.rstrip("/"), settings.oidc_client_id, secret, settings.oidc_name)
 
     def begin(self, back: str, slug: str) -> tuple[str, Journey]:
-        """Where to send somebody, and what to remember until they come back to `back`."""
+        """The URL to send a person to, and what to remember until they come back to `back`."""
         journey = Journey(secrets.token_urlsafe(32), secrets.token_urlsafe(32), secrets.token_urlsafe(48), slug)
         with self._client(back) as client:
             address, _ = client.create_authorization_url(
@@ -63,7 +63,7 @@ class Provider:
         return str(address), journey
 
     def finish(self, back: str, journey: Journey, code: str) -> Identity:
-        """Who came back with this code; refuses what the provider did not sign for us and this journey."""
+        """The identity behind a code; refuses what the provider did not sign for us and for this sign-in."""
         import requests
         from authlib.common.errors import AuthlibBaseError
         from joserfc import jwt
@@ -109,7 +109,7 @@ class Provider:
         )
 
     def _discovered(self) -> tuple[dict[str, Any], Any]:
-        """The provider's document and keys, read anew every hour."""
+        """The provider's configuration and keys, refreshed every hour."""
         import requests
         from joserfc.errors import JoseError
         from joserfc.jwk import KeySet

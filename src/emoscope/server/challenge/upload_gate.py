@@ -1,4 +1,4 @@
-"""Who may send a large body: nobody's file is read before it is known whose it is."""
+"""Authentication of uploads before their body is read."""
 
 import re
 
@@ -14,7 +14,7 @@ from emoscope.server.http.problems import Problem, problem_of
 from emoscope.server.store import Store
 
 _SUBMISSION = re.compile(r"(/v1)?/challenges/[^/]+/submissions")
-# What organisers send: a challenge with its files, gold, files for teams. In the pages these stand below `organise`.
+# Organisers' uploads: a challenge with its files, gold, files for teams.
 _ORGANISING = re.compile(
     r"/v1/challenges|/organise/new(/toml)?|(/v1)?/challenges/[^/]+(/organise)?/phases/[^/]+/gold"
     r"|/challenges/[^/]+/organise/files"
@@ -22,7 +22,7 @@ _ORGANISING = re.compile(
 
 
 def is_upload(path: str) -> bool:
-    """Whether submissions are sent here, or an organiser's files.
+    """Whether this path receives submissions or organisers' files.
 
     >>> is_upload("/v1/challenges/mine/submissions"), is_upload("/v1/challenges/mine/teams")
     (True, False)
@@ -31,16 +31,16 @@ def is_upload(path: str) -> bool:
 
 
 async def refused_upload(scope: Scope) -> Problem | None:
-    """Why an upload is refused before its body is read, if it is."""
+    """Why an upload is refused before its body is read, or None."""
     if scope["method"] not in ("POST", "PUT") or not is_upload(scope["path"]) or scope["app"].state.store is None:
         return None
     request = Request(scope)
     try:
         actor = await anyio.to_thread.run_sync(_sender, request)
         if actor.role == "public":
-            raise Unauthenticated("this needs a token")
+            raise Unauthenticated("a token is required")
         if actor.role != "organiser" and _ORGANISING.fullmatch(scope["path"]):
-            raise NotAllowed("this is for organisers")
+            raise NotAllowed("only organisers can do this")
     except ServerError as error:
         problem = problem_of(request, error)
         problem.headers["Connection"] = "close"  # the body will not be read
@@ -56,5 +56,5 @@ def _sender(request: Request) -> Actor:
     sessions: Sessions = request.app.state.sessions
     session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
     if session is None or not session.token_id or session_ended(store, session.id):
-        raise Unauthenticated("sign in before you send files")
+        raise Unauthenticated("sign in before you upload files")
     return actor_of(store, session.token_id)

@@ -1,4 +1,4 @@
-"""What the services return: plain values, detached from the database, never with a gold label."""
+"""What the services return: plain values, detached from the database and never with gold labels."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,7 +27,7 @@ class View(BaseModel, frozen=True):
 
     @classmethod
     def of(cls, row: Base, **values: Any) -> Self:
-        """A view of a row; fields not among these values are the row's columns, `closes` also of `closes_at`."""
+        """A view of a row: fields without a value are taken from its columns, `closes` also from `closes_at`."""
         for name, info in cls.model_fields.items():
             if name not in values and name in row.__table__.columns:
                 values[name] = getattr(row, name)
@@ -37,12 +37,12 @@ class View(BaseModel, frozen=True):
         return cls(**values)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON: times in ISO 8601 with their offset."""
+        """Plain values for JSON; times in ISO 8601 with their offset."""
         return self.model_dump(mode="json")
 
 
 class PhaseView(View):
-    """A phase as anybody may see it."""
+    """A phase, as anyone may see it."""
 
     name: str
     title: str
@@ -59,13 +59,13 @@ class PhaseView(View):
     max_bytes: int
     unlabelled_name: str
     items: int
-    labels: Literal["secret", "closed", "next"] = "secret"  # when teams get them
+    labels: Literal["secret", "closed", "next"] = "secret"  # when teams can get them
     labels_released: bool = False
-    public_items: int | None  # how many of them an open board scores; the others decide at the close
+    public_items: int | None  # scored by an open board; the others decide the final ranking
 
 
 class ChallengeView(View):
-    """A challenge as anybody may see it."""
+    """A challenge, as anyone may see it."""
 
     slug: str
     title: str
@@ -92,26 +92,18 @@ class ChallengeView(View):
 
 
 class FileView(View):
-    """A file that participants get besides those of the phases."""
+    """A file for participants, other than those of the phases."""
 
     name: str
     title: str
     size: int
     sha256: str
-    phase: str | None  # with whose opening it is given out
+    phase: str | None  # it becomes available when this phase opens
     given_out: bool
 
 
-class QuestionView(View):
-    """A question of a survey."""
-
-    name: str
-    title: str
-    options: tuple[str, ...]
-
-
 class ReportView(View):
-    """What a team tells about its system."""
+    """A team's report on its system."""
 
     answers: Mapping[str, tuple[str, ...]]  # by question
     summary: str
@@ -120,7 +112,7 @@ class ReportView(View):
 
 
 class SurveyRow(View):
-    """A team's answers to one question: a mark for each column."""
+    """A team's answers to one question, a mark for each column."""
 
     rank: int | None
     team: str
@@ -130,7 +122,7 @@ class SurveyRow(View):
 
 
 class SurveyTable(View):
-    """A question with the answers of all teams, the most popular first."""
+    """A question with the answers of all teams, the most frequent first."""
 
     name: str
     title: str
@@ -140,28 +132,28 @@ class SurveyTable(View):
 
 
 class MemberView(View):
-    """A member, as the own team and the organisers see it."""
+    """A member, as their team and the organisers see them."""
 
     id: int
     name: str
     email: str | None
     joined: Moment
-    verified: bool = False  # the address is known to be theirs
+    verified: bool = False  # they have proved that the address is theirs
 
 
 class TeamCounts(View):
-    """What a team has sent, by what became of it; deleted ones are counted apart."""
+    """A team's submissions by state; deleted ones are counted separately."""
 
     scored: int = 0
-    waiting: int = 0  # to be scored, or being scored
+    waiting: int = 0  # queued or being scored
     failed: int = 0
     rejected: int = 0
     deleted: int = 0
-    last: Moment | None = None  # when it sent the newest
+    last: Moment | None = None  # when the newest was received
 
     @property
     def sent(self) -> int:
-        """How many were accepted."""
+        """The number of accepted submissions."""
         return self.scored + self.waiting + self.failed + self.deleted
 
 
@@ -174,14 +166,21 @@ class TeamView(View):
     registered: Moment
     members: tuple[MemberView, ...]
     merge_offers: tuple["MergeView", ...] = ()
-    approved: bool = True  # False: the organisers have yet to let it in
+    approved: bool = True  # False: waiting for approval
     deleted: bool = False
     disqualified_for: str | None = None
     counts: TeamCounts | None = None  # for organisers
 
+    @property
+    def state(self) -> Literal["deleted", "disqualified", "active", "waiting"]:
+        """Whether the team participates: `waiting` means for approval."""
+        if self.deleted:
+            return "deleted"
+        return "disqualified" if self.disqualified_for else "active" if self.approved else "waiting"
+
 
 class MergeView(View):
-    """An offer of one team to join with another, which has to accept it."""
+    """An offer to merge with another team, which has to accept it."""
 
     id: int
     offered_by: str
@@ -191,7 +190,7 @@ class MergeView(View):
 
 
 class Registered(View):
-    """A new member with the token, which is shown this once."""
+    """A new member with their token, which is shown only once."""
 
     team: TeamView
     member: MemberView
@@ -199,14 +198,14 @@ class Registered(View):
 
 
 class MailSent(View):
-    """A mail is on its way; nothing happens until its link is followed."""
+    """A mail was sent; nothing happens until its link is used."""
 
     sent_to: str
     expires: Moment
 
 
 class Issued(View):
-    """A token or invitation, shown this once; the id is what revokes it."""
+    """A token or invitation, shown only once; its id is used to revoke it."""
 
     id: int
     token: str
@@ -214,7 +213,7 @@ class Issued(View):
 
 
 class TokenView(View):
-    """A token as it may be listed: never the secret."""
+    """A token without its secret."""
 
     id: int
     role: Literal["organiser", "participant"]
@@ -227,7 +226,7 @@ class TokenView(View):
 
 
 class QuotaView(View):
-    """What a team has used and what it has left in a phase, on the phase's present day."""
+    """What a team has used and has left in a phase, on the current day in the phase's time zone."""
 
     phase: str
     day: str
@@ -242,7 +241,7 @@ class QuotaView(View):
 
 
 class Figures(View):
-    """The figures of a score that a board shows; `per_class` only of a score that is not rounded."""
+    """A score with its interval; `per_class` only if the score is not rounded."""
 
     score: float
     low: float
@@ -272,32 +271,32 @@ class SubmissionView(View):
     deleted: bool = False
     charged: bool = True
     chosen: bool = False  # by its team, as the one that counts
-    can_choose: bool = False  # the phase is open, and not simply the last one counts
+    can_choose: bool = False  # the phase is open and does not count the last submission
     log: tuple["LogLine", ...] = ()
-    repeated: bool = False  # the same request came again; this is what it was answered with before
+    repeated: bool = False  # the request was repeated; this is the first response
 
     @property
     def final(self) -> bool:
-        """Whether nothing more will happen to it."""
+        """Whether its state is final."""
         return self.state in {"scored", "failed", "rejected"}
 
 
 class LogLine(View):
-    """One line of a submission's log."""
+    """An entry in a submission's log."""
 
     at: Moment
     text: str
 
 
 class HistoryPoint(View):
-    """What a team stood at from a moment on."""
+    """A team's score from a moment on."""
 
     at: Moment
     score: float
 
 
 class Entry(View):
-    """A row of the board. Published systems and people are beside the ranking, so they have neither rank nor row."""
+    """A row of the board. Published systems and humans are not ranked, so they have neither rank nor row."""
 
     kind: EntryKind
     name: str
@@ -308,21 +307,21 @@ class Entry(View):
     high: float | None = None
     per_class: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
     cluster: int | None = None
-    first_different: int | None = None  # column B: the first row below that differs significantly
+    first_different: int | None = None  # the first row below that differs significantly
     received: Moment | None = None
     submissions: int | None = None
     stale: bool = False
     state: SubmissionState | None = None
-    former_rank: int | None = None  # in the phase before
-    reported: bool | None = None  # whether the team has described its system, where that is asked for
+    former_rank: int | None = None  # in the previous phase
+    reported: bool | None = None  # whether the team has described its system, if the challenge asks for it
     history: tuple[HistoryPoint, ...] = ()
     mine: bool = False
-    submission: str | None = None  # the id, for the own team and the organisers
+    submission: str | None = None  # the id, for its team and the organisers
     note: str | None = None
 
 
 class ClassWinner(View):
-    """The best team on a class, and how all teams did on it."""
+    """The best team for a class, and how all teams did on it."""
 
     label: str
     team: str
@@ -330,7 +329,7 @@ class ClassWinner(View):
     recall: float
     f1: float
     mean_f1: float
-    best_for: int  # of how many teams it is the best class
+    best_for: int  # for how many teams it is the best class
     worst_for: int
 
 
@@ -348,7 +347,7 @@ class Statistics(View):
 
 
 class BoardView(View):
-    """A phase's board: ranked teams first, then those without a score, with the published systems among them."""
+    """A phase's board: ranked teams and published systems by score, then teams without a score."""
 
     challenge: str
     phase: str
@@ -358,22 +357,22 @@ class BoardView(View):
     metric_description: str
     counts: Literal["best", "last"]
     state: PhaseState
-    part: Part  # what the teams' scores are on
-    step: float | None  # to which they are rounded
+    part: Part  # on which the teams are scored
+    step: float | None  # to which scores are rounded
     digits: int = 4  # to show
     computed: Moment
     entries: tuple[Entry, ...]
-    clusters_ready: bool  # False: teams have changed since the last comparison, which is on its way
-    comparison_failed: bool = False  # it is not on its way: organisers see why among their jobs
+    clusters_ready: bool  # False: the standing has changed and is being compared again
+    comparison_failed: bool = False  # organisers see why among the jobs
     level: float
-    former: str | None = None  # the title of the phase before, whose ranks the teams had
+    former: str | None = None  # the title of the previous phase
     winners: tuple[ClassWinner, ...] = ()  # once the phase has closed
     statistics: Statistics | None = None  # once the phase has closed
     notes: tuple[str, ...] = ()
 
 
 class JobView(View):
-    """A scoring or comparison that is not done; `reason` says why its last attempt failed."""
+    """An unfinished scoring or comparison job; `reason` says why its last attempt failed."""
 
     id: int
     kind: Literal["score", "compare"]
@@ -387,14 +386,14 @@ class JobView(View):
 
 
 class JobsView(View):
-    """The jobs of a challenge: how many in each state, and those that are not done."""
+    """The jobs of a challenge: how many are in each state, and the unfinished ones."""
 
     counts: Mapping[str, int]
     unfinished: tuple[JobView, ...]
 
 
 class GoldView(View):
-    """New gold labels: the hashes of the files before and now, and how many submissions are scored again."""
+    """Replaced gold labels: the hashes of the old and new file, and how many submissions are rescored."""
 
     phase: str
     before: str
@@ -403,7 +402,7 @@ class GoldView(View):
 
 
 class NoticeView(View):
-    """What organisers told everybody, or one team; who was mailed only for organisers."""
+    """An announcement, or a message to one team; mail counts are for organisers only."""
 
     id: int
     title: str
@@ -414,21 +413,21 @@ class NoticeView(View):
     team: str | None = None
     withdrawn: bool = False
     mailed: int = 0
-    unsent: int = 0  # members to whom it has yet to be mailed
+    unsent: int = 0  # members who have not been mailed yet
 
 
 class StorageView(View):
-    """How much space is used; a file that was sent twice is kept once."""
+    """Storage in use; identical files are stored once."""
 
     submissions: int  # files
     submission_bytes: int
-    data_bytes: int  # what participants get, and gold
-    database_bytes: int | None = None  # of the whole server, as what is free: for those who organise everything
+    data_bytes: int  # participants' data and gold
+    database_bytes: int | None = None  # of the whole server, for organisers of everything
     free_bytes: int | None = None
 
 
 class AuditLine(View):
-    """One line of the audit log."""
+    """An entry in the audit log."""
 
     id: int
     at: Moment

@@ -1,4 +1,4 @@
-"""Challenges, their data and their boards, and what only their organisers may do."""
+"""Challenges, their data and boards, and routes for their organisers."""
 
 from typing import Annotated, Any, Literal
 
@@ -45,7 +45,7 @@ def one(caller: AnyCaller, slug: Slug) -> ChallengeView:
     "/{slug}/phases/{phase}/data", summary="The file to label", response_class=Response, openapi_extra=NO_TOKEN_NEEDED
 )
 def data(caller: AnyCaller, slug: Slug, phase: PhaseName) -> FileResponse:
-    """The phase's file without labels."""
+    """The phase's unlabelled file."""
     return download(caller.ask(challenges.unlabelled_file, slug, phase))
 
 
@@ -61,21 +61,21 @@ def board(
     slug: Slug,
     phase: PhaseName,
     format: Annotated[Literal["json", "csv"], Query(description="json or csv")] = "json",
-    published: Annotated[bool, Query(description="With the paper's published systems beside")] = True,
-    final: Annotated[bool, Query(description="As if the phase closed now, for organisers")] = False,
+    published: Annotated[bool, Query(description="Include the paper's published systems")] = True,
+    final: Annotated[bool, Query(description="The final ranking if the phase closed now, for organisers")] = False,
 ) -> Response:
     """The phase's board; 403 while it is hidden. While the phase is open, scores are rounded and on the public part."""
-    found = caller.ask(leaderboard, slug, phase, published=published, final=final)
+    shown = caller.ask(leaderboard, slug, phase, published=published, final=final)
     if format == "csv":
-        return board_file(found, "csv")
-    return Response(board_text(found, "json"), media_type="application/json")
+        return board_file(shown, "csv")
+    return Response(board_text(shown, "json"), media_type="application/json")
 
 
 @router.get(
-    "/{slug}/export", summary="All that may be published", response_model=dict[str, Any], openapi_extra=NO_TOKEN_NEEDED
+    "/{slug}/export", summary="Export a challenge", response_model=dict[str, Any], openapi_extra=NO_TOKEN_NEEDED
 )
 def exported(caller: AnyCaller, slug: Slug) -> JSONResponse:
-    """The challenge with its boards: what the public may see, or more for its organisers; never a gold label."""
+    """The challenge with its boards: what is public, or everything for its organisers; never gold labels."""
     return JSONResponse(caller.ask(export_challenge, slug))
 
 
@@ -87,23 +87,23 @@ def open_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> ChallengeVi
 
 @organising.post("/phases/{phase}/close", summary="Close a phase")
 def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> ChallengeView:
-    """Closes a phase now; a hidden board is shown from then on."""
+    """Closes a phase now; a hidden board becomes visible."""
     return caller.ask(challenges.close_phase, slug, phase)
 
 
-@organising.post("/rescore", summary="Score again")
+@organising.post("/rescore", summary="Rescore")
 def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas.RescoreOut:
-    """Scores again what was scored by another scorer or against other gold labels."""
+    """Rescores submissions whose score is missing, failed or stale."""
     return schemas.RescoreOut(queued=caller.ask(challenges.rescore, slug, body.phase))
 
 
 @organising.get("/jobs", summary="Scoring jobs")
 def list_jobs(caller: TokenCaller, slug: Slug) -> JobsView:
-    """How many jobs are in each state, and those that wait, run or have failed, with the reason."""
+    """The number of jobs in each state, and the unfinished ones with the reason of the last failure."""
     return caller.ask(jobs.jobs, slug)
 
 
 @organising.get("/audit", summary="The audit log")
 def read_audit(caller: TokenCaller, slug: Slug, limit: AuditLimit = 200, before: AuditBefore = None) -> list[AuditLine]:
-    """What was done in the challenge, newest first."""
+    """Who did what in the challenge, newest first."""
     return caller.ask(audit.read_audit, slug, limit=limit, before=before)

@@ -17,7 +17,8 @@ from emoscope.server.challenge.dependencies import (
     download,
 )
 from emoscope.server.challenge.services import handouts, reports
-from emoscope.server.challenge.views import FileView, QuestionView, ReportView, SurveyTable
+from emoscope.server.challenge.services.survey import SurveyQuestion
+from emoscope.server.challenge.views import FileView, ReportView, SurveyTable
 from emoscope.server.errors import NotFound
 from emoscope.server.http.problems import refusal, responses
 
@@ -27,45 +28,45 @@ FileName = Annotated[str, Path(max_length=120, pattern=r"^[^/\\\x00-\x1f]+$", ex
 
 @router.get("/files", summary="Files to download", openapi_extra=NO_TOKEN_NEEDED)
 def files(caller: AnyCaller, slug: Slug) -> list[FileView]:
-    """Training data and the like, besides the files of the phases."""
+    """Training data and other files, apart from those of the phases."""
     return caller.ask(handouts.list_files, slug)
 
 
 @router.get("/files/{name}", summary="One file", response_class=Response, openapi_extra=NO_TOKEN_NEEDED)
 def file(caller: AnyCaller, slug: Slug, name: FileName) -> FileResponse:
-    """A file; where downloads are for teams, with a team's token."""
+    """Downloads a file; some challenges require a team's token."""
     return download(caller.ask(handouts.challenge_file, slug, name))
 
 
-@router.get("/phases/{phase}/labels", summary="The labels of a phase that is over", response_class=Response)
+@router.get("/phases/{phase}/labels", summary="The labels of a closed phase", response_class=Response)
 def labels(caller: TokenCaller, slug: Slug, phase: PhaseName) -> FileResponse:
-    """The gold of a phase that has closed, for teams, where the challenge gives it out."""
+    """The gold labels of a closed phase, for teams, if the challenge releases them."""
     return download(caller.ask(handouts.labels_file, slug, phase))
 
 
 @router.get("/survey", summary="The survey", openapi_extra=NO_TOKEN_NEEDED)
-def survey(caller: AnyCaller, slug: Slug) -> list[QuestionView]:
-    """What teams are asked about their systems."""
+def survey(caller: AnyCaller, slug: Slug) -> list[SurveyQuestion]:
+    """The questions about teams' systems."""
     return caller.ask(reports.survey, slug)
 
 
-@router.get("/report", summary="The own report")
+@router.get("/report", summary="Your report")
 def report(caller: TokenCaller, slug: Slug) -> ReportView:
-    """What the own team has told about its system; 404 if nothing."""
-    found = caller.ask(reports.get_report, slug)
-    if found is None:
-        raise NotFound("your team has not written its report")
-    return found
+    """Your team's report on its system; 404 if there is none."""
+    saved = caller.ask(reports.get_report, slug)
+    if saved is None:
+        raise NotFound("your team has not written a report yet")
+    return saved
 
 
 @router.put(
     "/report",
-    summary="Write the own report",
+    summary="Save your report",
     responses=responses(400, 409, 413, 415)
     | refusal("The body is refused, or answers a question that is not in the survey"),
 )
 def keep_report(caller: TokenCaller, slug: Slug, body: schemas.ReportIn) -> ReportView:
-    """Tell about the own team's system; it may be changed at any time."""
+    """Saves your team's report on its system; it can be changed at any time."""
     return caller.ask(reports.keep_report, slug, **body.model_dump())
 
 

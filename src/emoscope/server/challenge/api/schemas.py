@@ -1,4 +1,4 @@
-"""The request bodies of the challenge routes, which answer with the views of `emoscope.server.challenge.views`."""
+"""Request bodies of the challenge routes; responses are the views of `emoscope.server.challenge.views`."""
 
 from datetime import datetime
 from functools import partial
@@ -14,13 +14,13 @@ from emoscope.server.http.schemas import Integral, StrictInput, example, whole_c
 from emoscope.server.store.names import LINE_PATTERN, MAX_NAME, TEXT_PATTERN, has_control_characters
 
 
-def _one_line(value: str, *, lines: bool = False) -> str:
+def _printable(value: str, *, lines: bool = False) -> str:
     if has_control_characters(value, lines=lines):
-        raise ValueError("must not hold control characters")
+        raise ValueError("must not contain control characters")
     return value
 
 
-_text = partial(_one_line, lines=True)
+_text = partial(_printable, lines=True)
 
 
 def _address(value: str) -> str:
@@ -29,14 +29,14 @@ def _address(value: str) -> str:
     except Invalid:
         address = None
     if address is None:
-        raise ValueError("is not an e-mail address")
+        raise ValueError("is not a valid e-mail address")
     return address
 
 
-# What validators refuse is said in the schemas too. Names have more rules than a pattern can say, so a format has.
+# The schemas describe what validators check. Names have more rules than a pattern can express, hence their format.
 _NAME = r"^[^\x00-\x1f\x7f-\x9f<>\"`\\/=+@-][^\x00-\x1f\x7f-\x9f<>\"`\\/]*$"
 _Whole = AfterValidator(whole_characters)
-Line = Annotated[str, _Whole, AfterValidator(_one_line), Field(json_schema_extra={"pattern": LINE_PATTERN})]
+Line = Annotated[str, _Whole, AfterValidator(_printable), Field(json_schema_extra={"pattern": LINE_PATTERN})]
 Text = Annotated[str, _Whole, AfterValidator(_text), Field(json_schema_extra={"pattern": TEXT_PATTERN})]
 Name = Annotated[
     str,
@@ -47,7 +47,7 @@ Name = Annotated[
         json_schema_extra={"format": "display-name", "pattern": _NAME},
     ),
     _Whole,
-    AfterValidator(_one_line),
+    AfterValidator(_printable),
 ]
 Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
@@ -64,45 +64,45 @@ class RegisterIn(StrictInput):
     team: Name
     member: Name
     email: Email = None
-    invitation: Annotated[Secret | None, Field(description="Where registration is by invitation")] = None
+    invitation: Annotated[Secret | None, Field(description="Required where registration is by invitation")] = None
 
 
 class LinkIn(StrictInput):
-    """What a mailed link ends with."""
+    """The last part of a mailed link."""
 
     model_config = example({"link": "con_abc"})
     link: Secret
 
 
 class RecoverIn(LinkIn):
-    """What a mailed link ends with, and whether the old tokens stay valid."""
+    """The last part of a mailed link, and whether the old tokens stay valid."""
 
     model_config = example({"link": "rec_abc"})
     keep: bool = False
 
 
 class RecoveryIn(StrictInput):
-    """The address a member gave."""
+    """A member's e-mail address."""
 
     model_config = example({"email": "ana@example.org"})
     email: Address
 
 
 class RecoveryOut(BaseModel):
-    """The same answer for everybody."""
+    """The same response for every address."""
 
-    detail: str = "if a member has this address, a link is on its way"
+    detail: str = "if a member has this address, we have sent them a link"
 
 
 class InviteTeamIn(StrictInput):
-    """The address an invitation is mailed to, if any."""
+    """The address to mail the invitation to, if any."""
 
     model_config = example({"email": "ana@example.org"})
     email: Email = None
 
 
 class JoinIn(StrictInput):
-    """A new member of a team that invited them."""
+    """A new member with an invitation."""
 
     model_config = example({"invitation": "inv_abc", "member": "Ben"})
     invitation: Secret
@@ -118,7 +118,7 @@ class NoteIn(StrictInput):
 
 
 class ReportIn(StrictInput):
-    """What a team tells about its system: answers by question of the survey, a summary, the address of a paper."""
+    """A team's report on its system: answers by survey question, a summary, a link to a paper."""
 
     model_config = example({"answers": {"representations": ["GloVe", "BERT"]}, "paper": "https://example.org/paper"})
     answers: dict[Annotated[str, Field(max_length=64)], SurveyAnswers]
@@ -127,14 +127,14 @@ class ReportIn(StrictInput):
 
 
 class MergeIn(StrictInput):
-    """The team to join with."""
+    """The team to merge into."""
 
     model_config = example({"team": "Borealis"})
     team: Name
 
 
 class AnswerIn(StrictInput):
-    """Whether an offered merge is accepted."""
+    """Whether the merge offer is accepted."""
 
     model_config = example({"accept": True})
     accept: bool
@@ -144,7 +144,7 @@ _Text = Annotated[Text, Field(max_length=limits.MAX_DESCRIPTION)]
 
 
 class ChangesIn(StrictInput):
-    """What is to be changed of a challenge; what is not named stays."""
+    """Changes to a challenge; values that are not given stay."""
 
     model_config = example({"registration": "closed"})
     title: Title | None = None
@@ -170,23 +170,23 @@ Moment = Annotated[datetime, BeforeValidator(_moment)]
 
 
 class ScheduleIn(StrictInput):
-    """When a phase opens and closes; a time without an offset is in its time zone, and what is not named stays."""
+    """When a phase opens and closes, in its time zone unless given an offset; values that are not given stay."""
 
     model_config = example({"closes": "2030-01-20T00:00:00"})
     opens: Moment | None = None
     closes: Moment | None = None
-    clear: Annotated[list[Literal["opens", "closes"]], Field(description="Times to be removed", default_factory=list)]
+    clear: Annotated[list[Literal["opens", "closes"]], Field(description="Times to remove", default_factory=list)]
 
 
 class ReasonIn(StrictInput):
-    """Why a team is disqualified; its members see it."""
+    """Why a team is disqualified, shown to its members."""
 
     model_config = example({"reason": "two accounts of one person"})
     reason: Annotated[Line, Field(min_length=1, max_length=limits.MAX_REASON)]
 
 
 class NoticeIn(StrictInput):
-    """What organisers tell everybody, or one team."""
+    """An announcement, or a message to one team."""
 
     model_config = example({"title": "One day more", "text": "The phase closes on Sunday."})
     title: Title
@@ -195,20 +195,20 @@ class NoticeIn(StrictInput):
 
 
 class OrganiserIn(StrictInput):
-    """Whose token it is, for the audit log."""
+    """The organiser's name, for the audit log."""
 
     model_config = example({"name": "Olga"})
     name: Name
 
 
 class RescoreIn(StrictInput):
-    """What is to be scored again: one phase, or all."""
+    """The phase to rescore; all by default."""
 
     model_config = example({"phase": "practice"})
     phase: Annotated[str, Field(max_length=limits.MAX_PHASE_NAME, pattern=PHASE_PATTERN)] | None = None
 
 
 class RescoreOut(BaseModel):
-    """How much is to be scored again."""
+    """The number of submissions queued for rescoring."""
 
     queued: int

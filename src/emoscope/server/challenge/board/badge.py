@@ -1,13 +1,13 @@
-"""A badge with a team's place on a board, for a page elsewhere."""
+"""A badge with a team's rank, for other websites."""
 
 from emoscope.server.challenge.views import BoardView
 from emoscope.server.http.rendering import templates
 
-_WIDTH = 6.6  # of a character of the badge's font, about
+_WIDTH = 6.6  # of a character, approximately
 
 
 def badge(board: BoardView | None, team: str, title: str) -> str:
-    """An SVG: the challenge on the left, rank and score of the team on the right; without a board it is hidden."""
+    """An SVG with the challenge on the left and the team's rank and score on the right; hidden without a board."""
     left, right = title[:40], "hidden" if board is None else _standing(board, team)
     widths = [round(len(text) * _WIDTH) + 12 for text in (left, right)]
     return templates().get_template("badge.svg.j2").render(left=left, right=right, widths=widths)

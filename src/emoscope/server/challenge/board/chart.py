@@ -1,4 +1,4 @@
-"""The board as a chart: each team's score with its interval, the published systems as ticks."""
+"""The board as a chart: teams' scores with intervals, and published systems as ticks."""
 
 from emoscope.core.plots import INK, QUIET, Chart, altair, rows, titled
 from emoscope.server.challenge.views import BoardView
@@ -8,7 +8,7 @@ _SHOWN = 40
 
 
 def board_chart(board: BoardView) -> Chart:
-    """The best teams from the top, with 95 % intervals, and what was published beside them."""
+    """The best teams from the top, with 95 % intervals, and the published scores."""
     alt = altair()
     teams = [entry for entry in board.entries if entry.kind == "team" and entry.rank is not None][:_SHOWN]
     beside = [entry for entry in board.entries if entry.kind != "team" and entry.score is not None]

@@ -1,4 +1,4 @@
-"""Boards and challenges as files, with only what the actor may see; nothing here reads a gold file."""
+"""Boards and challenges as files, with what the actor may see; gold files are never read."""
 
 import csv
 import io
@@ -15,34 +15,23 @@ from emoscope.server.store import Store
 from emoscope.server.store.names import cell
 
 _COLUMNS = (
-    "rank",
-    "kind",
-    "name",
-    "score",
-    "low",
-    "high",
-    "cluster",
-    "first_different",
-    "received",
-    "submissions",
-    "stale",
-    "state",
-    "former_rank",
-    "reported",
+    *("rank", "kind", "name", "score", "low", "high", "cluster", "first_different"),
+    *("received", "submissions", "stale", "state", "former_rank", "reported"),
 )
+_FIGURES = ("precision", "recall", "f1")
 
 
 def board_text(board: BoardView, kind: Literal["csv", "json"]) -> str:
-    """A board as JSON, or as CSV with the figures of each label in columns of their own."""
+    """A board as JSON, or as CSV with a column for each figure of each label."""
     if kind == "json":
         return json.dumps(board.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     labels = list(dict.fromkeys(label for entry in board.entries for label in entry.per_class))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*_COLUMNS, *(f"{figure}_{label}" for label in labels for figure in ("precision", "recall", "f1"))])
+    writer.writerow([*_COLUMNS, *(f"{figure}_{label}" for label in labels for figure in _FIGURES)])
     for entry in board.entries:
         values = entry.as_dict()
-        figures = [entry.per_class.get(label, {}).get(key) for label in labels for key in ("precision", "recall", "f1")]
+        figures = [entry.per_class.get(label, {}).get(key) for label in labels for key in _FIGURES]
         writer.writerow([cell(value) for value in [*(values[column] for column in _COLUMNS), *figures]])
     return out.getvalue()
 
@@ -58,5 +47,7 @@ def export_challenge(store: Store, actor: Actor, slug: str) -> dict[str, Any]:
     }
     if organises(store, actor, slug):
         exported["teams"] = [team.as_dict() for team in list_teams(store, actor, slug)]
-        exported["submissions"] = [one.as_dict() for one in list_submissions(store, actor, slug, deleted=True)]
+        exported["submissions"] = [
+            submission.as_dict() for submission in list_submissions(store, actor, slug, deleted=True)
+        ]
     return exported

@@ -1,4 +1,4 @@
-"""What each team stood at over time, as the board showed it, or as it would have been had the phase closed then."""
+"""Each team's score over time: as the board showed it, or as if the phase had closed at that moment."""
 
 from collections import defaultdict
 
@@ -13,7 +13,7 @@ from emoscope.server.store.models import Phase, Result, Submission
 def histories(session: Session, phase: Phase, scorer: str, *, final: bool) -> dict[int, tuple[HistoryPoint, ...]]:
     """The score that counted for each team from each moment on.
 
-    While a board runs these are told scores, of submissions the board has shown: they tell no more than it did.
+    While the board is provisional these are rounded scores that it has shown, so they reveal nothing more.
     """
     resolution = resolution_of(phase)
     query = (
@@ -41,4 +41,4 @@ def histories(session: Session, phase: Phase, scorer: str, *, final: bool) -> di
             chosen[team] = HistoryPoint(at=chosen_at, score=shown)
     for team, choice in chosen.items():
         points[team] = [point for point in points[team] if point.at < choice.at] + [choice]
-    return {team: tuple(told) for team, told in points.items()}
+    return {team: tuple(history) for team, history in points.items()}

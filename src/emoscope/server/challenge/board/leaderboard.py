@@ -1,4 +1,4 @@
-"""The leaderboard of a phase, for those who may see it."""
+"""The leaderboard of a phase."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,12 +13,12 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.evaluation.compare import significance_clusters
 from emoscope.server.challenge.board.history import histories
 from emoscope.server.challenge.board.summary import class_winners, statistics
-from emoscope.server.challenge.scoring.public_part import resolution_of, told
+from emoscope.server.challenge.scoring.public_part import resolution_of, rounded_score
 from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
 from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.lookup import board_visible, find_phase, phase_state, provisional, reading
-from emoscope.server.challenge.services.submissions import told_figures
+from emoscope.server.challenge.services.submissions import rounded_figures
 from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
@@ -29,18 +29,17 @@ from emoscope.tasks.published import published as published_results
 def leaderboard(
     store: Store, actor: Actor, slug: str, phase_name: str, *, published: bool = True, final: bool = False
 ) -> BoardView:
-    """The board: teams by score, the earliest first among equals; those without a current score come last, unranked.
+    """The board: teams by score, ties by time; teams without a current score come last, unranked.
 
-    While an open phase runs, teams stand at the rounded scores on the public part of the gold; `final` gives
-    organisers the standing as it would be if the phase closed now. `published=False` leaves out the systems of the
-    task's paper.
+    While a phase with an open board runs, scores are rounded and on the public part of the gold; with `final`,
+    organisers get the final ranking if the phase closed now. `published=False` leaves out the systems of the paper.
     """
     with reading(store, actor, slug) as (session, challenge):
         phase = find_phase(challenge, phase_name)
         now = store.clock()
         if not board_visible(actor, phase, now):
-            when = "opens" if phase_state(phase, now) == "planned" else "is closed"
-            raise NotAllowed(f"the board of phase {phase_name} is shown when the phase {when}")
+            when = "opens" if phase_state(phase, now) == "planned" else "closes"
+            raise NotAllowed(f"the leaderboard of phase {phase_name} is shown when the phase {when}")
         running = provisional(phase, now)
         if final and running:
             require_organiser(actor, challenge.id)
@@ -51,13 +50,15 @@ def leaderboard(
         ranked = [standing for standing in teams if standing.ranked]
         reported = set(session.scalars(select(Report.team_id))) if challenge.survey else None
         former, former_ranks = _former(session, actor, phase, scorer, now, reported)
-        told_history = histories(session, phase, scorer, final=not running)
+        history_of = histories(session, phase, scorer, final=not running)
         comparison = session.get(BoardComparison, phase.id)
         failed = session.scalar(select(Job.id).where(Job.key == f"compare:{phase.id}", Job.state == "failed"))
     known = resolution_of(phase)
     current = fingerprint([standing.submission for standing in ranked], phase, scorer)
     ready = running or (comparison is not None and comparison.fingerprint == current)
-    compared = _told_clusters(phase, ranked) if running else comparison.rows if ready and comparison is not None else {}
+    compared = (
+        _rounded_clusters(phase, ranked) if running else comparison.rows if ready and comparison is not None else {}
+    )
     silent = _silent(challenge, [standing.team.id for standing in ranked], reported, running=running)
     ranks = count(1)
 
@@ -69,7 +70,7 @@ def leaderboard(
             "rank": None if row is None or team in silent else next(ranks),
             "former_rank": former_ranks.get(team),
             "reported": None if reported is None else team in reported,
-            "history": told_history.get(team, ()),
+            "history": history_of.get(team, ()),
         }
         return _team(actor, phase, standing, values, running=running)
 
@@ -81,7 +82,7 @@ def leaderboard(
         note = f"{people['items']:,} judgements"
         beside.append(Entry(kind="human", name=people["name"], score=people["score"], note=note))
     for other in beside:
-        # After the teams that are as good.
+        # After teams with the same score.
         place = next((at for at, entry in enumerate(entries) if (entry.score or 0) < (other.score or 0)), len(entries))
         entries.insert(place, other)
     unranked = [entry_of(standing) for standing in teams if not standing.ranked]
@@ -112,33 +113,34 @@ def leaderboard(
 def _former(
     session: Session, actor: Actor, phase: Phase, scorer: str, now: datetime, reported: set[int] | None
 ) -> tuple[str | None, dict[int, int]]:
-    """The phase before, if the actor may see its board and teams stood there, with each team's rank."""
-    before = [one for one in phase.challenge.phases if one.position < phase.position]
+    """The title of the previous phase and the teams' ranks in it, if the actor may see its board."""
+    before = [other for other in phase.challenge.phases if other.position < phase.position]
     if not before or not board_visible(actor, before[-1], now):
         return None, {}
     running = provisional(before[-1], now)
-    stood = [one.team.id for one in standings(session, before[-1], scorer, final=not running) if one.ranked]
+    previous = standings(session, before[-1], scorer, final=not running)
+    stood = [standing.team.id for standing in previous if standing.ranked]
     silent = _silent(phase.challenge, stood, reported, running=running)
     ranks = {team: rank for rank, team in enumerate((team for team in stood if team not in silent), start=1)}
     return before[-1].title if ranks else None, ranks
 
 
 def _silent(challenge: Challenge, teams: Sequence[int], reported: set[int] | None, *, running: bool) -> set[int]:
-    """The teams that get no rank, as they have not described their systems."""
+    """The teams that are not ranked because they have not described their systems."""
     return set() if running or challenge.report != "ranked" else set(teams) - (reported or set())
 
 
 def _report_notes(challenge: Challenge, silent: int) -> list[str]:
     if challenge.report != "ranked":
         return []
-    waiting = f"; {silent} {'has' if silent == 1 else 'have'} not yet" if silent else ""
-    return [f"only teams that have described their system get a rank when the phase has closed{waiting}"]
+    waiting = f"; {silent} {'has' if silent == 1 else 'have'} not done so yet" if silent else ""
+    return [f"only teams that have described their system are ranked when the phase closes{waiting}"]
 
 
-def _told_clusters(phase: Phase, ranked: list[TeamStanding]) -> dict[str, dict[str, int | None]]:
-    """Clusters and column B as they follow from the told scores, so that they tell no more than those do."""
+def _rounded_clusters(phase: Phase, ranked: list[TeamStanding]) -> dict[str, dict[str, int | None]]:
+    """Clusters and first differing rows, computed from the rounded scores so that they reveal nothing more."""
     known = resolution_of(phase)
-    scores = [told(phase, standing.result) for standing in ranked if standing.result is not None]
+    scores = [rounded_score(phase, standing.result) for standing in ranked if standing.result is not None]
     differs = np.array([[known.differ(first, second) for second in scores] for first in scores], dtype=bool)
     clusters = significance_clusters(differs.reshape(len(scores), len(scores)))
     rows = {}
@@ -151,14 +153,14 @@ def _told_clusters(phase: Phase, ranked: list[TeamStanding]) -> dict[str, dict[s
 
 def _part_notes(phase: Phase, *, running: bool) -> list[str]:
     part = phase.public
-    parted = part is not None and part["sha256"] is not None
-    where = f" on a public part of the gold ({part['items']:,} of {phase.items:,} items)" if part and parted else ""
+    split = part is not None and part["sha256"] is not None
+    where = f" on a public part of the gold ({part['items']:,} of {phase.items:,} items)" if part and split else ""
     if running:
-        rest = "; the rest decides when the phase closes" if parted else ""
+        rest = "; the rest decides the final ranking" if split else ""
         step, where = f"{resolution_of(phase).step:g}", f"{where}," if where else ""
-        then = "exact figures and those of each class are shown at the close"
+        then = "exact and per-class scores are shown when the phase closes"
         return [f"scores are{where} rounded to {step}{rest}; {then}"]
-    if part and parted:
+    if part and split:
         return [f"scores are on the {phase.items - part['items']:,} items that were private while the phase was open"]
     return []
 
@@ -167,7 +169,7 @@ def _team(actor: Actor, phase: Phase, standing: TeamStanding, values: dict[str, 
     result = standing.result
     figures = {} if result is None else {"score": result.score, **result.figures}
     if result is not None and running:
-        figures = told_figures(phase, result).model_dump(include={"score", "low", "high"})
+        figures = rounded_figures(phase, result).model_dump(include={"score", "low", "high"})
     own = actor.plays(standing.team.id)
     submission = standing.submission
     return Entry(
@@ -186,7 +188,7 @@ def _team(actor: Actor, phase: Phase, standing: TeamStanding, values: dict[str, 
 def _published(task: str) -> list[Entry]:
     try:
         results = published_results(task)
-    except EmoscopeError:  # somebody's own task has none
+    except EmoscopeError:  # a custom task has none
         return []
     return [
         Entry(
@@ -204,9 +206,9 @@ def _notes(teams: list[TeamStanding], beside: list[Entry]) -> list[str]:
     notes = []
     if stale := sum(standing.stale for standing in teams):
         notes.append(
-            f"{stale} score{'s are' if stale > 1 else ' is'} stale, as scorer or gold have changed, "
-            "and not ranked until scored anew"
+            f"{stale} score{'s are' if stale > 1 else ' is'} stale because the scorer or the gold labels have changed, "
+            "and not ranked until rescored"
         )
     if any(entry.kind == "published" for entry in beside):
-        notes.append("systems marked as published stand at the scores of the task's paper and are not ranked")
+        notes.append("published systems are shown with the scores from the task's paper and are not ranked")
     return notes

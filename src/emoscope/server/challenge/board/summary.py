@@ -1,4 +1,4 @@
-"""A closed board in numbers: the best team on each class, and the spread of all scores."""
+"""Statistics of a closed board: the best team for each class, and the distribution of scores."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from emoscope.server.challenge.views import ClassWinner, Entry, Statistics
 
 
 def class_winners(teams: Sequence[Entry]) -> tuple[ClassWinner, ...]:
-    """For each class the team with the best F1, the first of equals; none where no class figures may be seen."""
-    told = [entry for entry in teams if entry.per_class]
-    labels = list(dict.fromkeys(label for entry in told for label in entry.per_class))
-    f1 = {label: [entry.per_class[label]["f1"] for entry in told] for label in labels}
-    best = Counter(max(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in told)
-    worst = Counter(min(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in told)
+    """The team with the best F1 for each class, the higher-ranked on ties; empty without per-class figures."""
+    entries = [entry for entry in teams if entry.per_class]
+    labels = list(dict.fromkeys(label for entry in entries for label in entry.per_class))
+    f1 = {label: [entry.per_class[label]["f1"] for entry in entries] for label in labels}
+    best = Counter(max(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in entries)
+    worst = Counter(min(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in entries)
     winners = []
     for label in labels:
-        winner = max(told, key=lambda entry: entry.per_class[label]["f1"])
+        winner = max(entries, key=lambda entry: entry.per_class[label]["f1"])
         figures = {name: winner.per_class[label][name] for name in ("precision", "recall", "f1")}
         counts = {"best_for": best[label], "worst_for": worst[label]}
         winners.append(

@@ -1,4 +1,4 @@
-"""What teams told about their systems as tables, like Table 4 of the EmoContext and Tables 6 to 8 of the IEST paper."""
+"""Teams' answers to the survey as tables, like Table 4 of the EmoContext and Tables 6 to 8 of the IEST paper."""
 
 import csv
 import io
@@ -18,17 +18,17 @@ from emoscope.server.store.names import cell
 
 
 def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
-    """A table for each question: a row for each team by its rank, a column for each answer by its popularity.
+    """A table for each question: teams by rank in rows, answers by frequency in columns.
 
-    Everybody sees them once all phases have closed, organisers at any time.
+    Everyone sees them once all phases have closed, organisers at any time.
     """
     with reading(store, actor, slug) as (session, challenge):
         if not challenge.survey:
-            raise NotFound(f"{slug} asks for no report")
+            raise NotFound(f"{slug} does not ask for a report")
         now = store.clock()
         over = all(phase_state(phase, now) == "closed" for phase in challenge.phases)
         if not over and not actor.organises(challenge.id):
-            raise NotAllowed("what teams tell about their systems is shown when the last phase has closed")
+            raise NotAllowed("teams' descriptions of their systems are shown when the last phase has closed")
         there = (Team.deleted_at, Team.merged_into, Team.disqualified_for)
         query = select(Team.name, Report).join(Report, Report.team_id == Team.id).order_by(Team.name)
         query = query.where(Team.challenge_id == challenge.id, *(column.is_(None) for column in there))
@@ -39,15 +39,15 @@ def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
     names = sorted(reports, key=lambda name: (ranks.get(name) is None, ranks.get(name) or 0, name))
     tables = []
     for question in questions:
-        told = {name: reports[name].answers.get(question.name, []) for name in names}
-        counts = Counter(answer for answers in told.values() for answer in answers)
-        # The options in their order first, so that it decides among equals.
+        answers_of = {name: reports[name].answers.get(question.name, []) for name in names}
+        counts = Counter(answer for answers in answers_of.values() for answer in answers)
+        # The options first, so that their order decides ties.
         columns = sorted(dict.fromkeys([*question.options, *counts]), key=lambda column: -counts[column])
         rows = (
             SurveyRow(
                 rank=ranks.get(name),
                 team=name,
-                marks=tuple(column in told[name] for column in columns),
+                marks=tuple(column in answers_of[name] for column in columns),
                 paper=reports[name].paper,
                 summary=reports[name].summary,
             )
@@ -66,7 +66,7 @@ def techniques(store: Store, actor: Actor, slug: str) -> list[SurveyTable]:
 
 
 def techniques_text(tables: list[SurveyTable]) -> str:
-    """The tables as one CSV: a row for each team, a column for each answer, `x` where it was given."""
+    """The tables as one CSV: a row for each team, a column for each answer, marked with `x`."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["rank", "team", "paper", *(f"{table.name}: {name}" for table in tables for name in table.columns)])

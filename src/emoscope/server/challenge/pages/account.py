@@ -1,4 +1,4 @@
-"""Signing in and out, joining a team, confirming an address and replacing a lost token."""
+"""Sign-in and sign-out, joining a team, confirming an address, and replacing a lost token."""
 
 from collections.abc import Callable
 from functools import partial
@@ -24,7 +24,7 @@ def _sign_in_page(visitor: CurrentVisitor) -> Response:
 
 @router.post("/sign-in")
 def sign_in(visitor: FormVisitor, token: ShortField = "") -> Response:
-    """Start a session. Every wrong token gets the same answer."""
+    """Start a session; every invalid token gets the same error."""
     try:
         if not token.strip():
             raise Unauthenticated("the token is not valid")
@@ -40,7 +40,7 @@ def _sign_out(visitor: FormVisitor) -> Response:
 
 @router.get("/join")
 def join_page(visitor: CurrentVisitor) -> Response:
-    """The form for an invitation. The link carries it behind a #, so no log holds it."""
+    """The form for an invitation; in its link it follows a #, so it appears in no log."""
     return visitor.page("join.html.j2", filled={})
 
 
@@ -48,7 +48,7 @@ def join_page(visitor: CurrentVisitor) -> Response:
 def join(
     visitor: FormVisitor, invitation: ShortField = "", member: ShortField = "", email: ShortField = ""
 ) -> Response:
-    """Add a member and show the token, once."""
+    """Add a member and show their token once."""
     try:
         with visitor.gate.registering(visitor.actor):
             joined = visitor.ask(
@@ -103,11 +103,11 @@ def _recover_page(visitor: CurrentVisitor) -> Response:
 def ask_for_token(
     visitor: FormVisitor, later: BackgroundTasks, challenge: ShortField = "", email: ShortField = ""
 ) -> Response:
-    """Mail a link for a new token; the answer is the same whether or not somebody has this address."""
+    """Mail a link for a new token; the page is the same whether or not a member has this address."""
     values: dict[str, Any] = {"challenges": visitor.ask(challenges.list_challenges)}
     values["filled"] = {"challenge": challenge, "email": email}
     try:
-        visitor.ask(registration.send_recovery, challenge, visitor.post, email, later.add_task)
+        visitor.ask(registration.send_recovery, challenge, visitor.gate, email, later.add_task)
     except ServerError as error:
         return visitor.page("recover.html.j2", error=error, **values)
     return visitor.page("recover.html.j2", sent=email, **values)

@@ -1,4 +1,4 @@
-"""Leaderboards, their files and badges, and what teams told about their systems."""
+"""Leaderboards, their files and badges, and the survey of teams' systems."""
 
 import contextlib
 from typing import Annotated, Literal
@@ -45,14 +45,14 @@ def _board_page(
     entries = list(board.entries)
     if (sort, order) != ("rank", "asc"):
         entries = sorted_entries(entries, sort, descending=order == "desc")
-    found = [entry for entry in entries if q.strip().casefold() in entry.name.casefold()]
-    shown = next(one for one in challenge.phases if one.name == phase)
+    matching = [entry for entry in entries if q.strip().casefold() in entry.name.casefold()]
+    shown = next(other for other in challenge.phases if other.name == phase)
     return visitor.page(
         "board.html.j2",
         challenge=challenge,
         organises=visitor.ask(challenges.organises, slug),
         board=board,
-        entries=found,
+        entries=matching,
         teams=[entry for entry in board.entries if entry.kind == "team"],
         mine=next((entry for entry in board.entries if entry.mine), None),
         plot=board_plot(board),
@@ -69,7 +69,7 @@ def _board_page(
 
 @router.get("/board/{phase}/badge.svg")
 def _badge(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, team: Text = "") -> Response:
-    """A team's place, for a page elsewhere: what everybody may see, whoever asks."""
+    """A team's rank for other websites: only what is public, whoever asks."""
     title = challenges.get_challenge(visitor.store, PUBLIC, slug).title
     board = None
     with contextlib.suppress(NotAllowed):

@@ -1,4 +1,4 @@
-"""Scores over time as drawings: a small one in each row, and one of the best teams together."""
+"""Scores over time as plots: a sparkline for each row, and one plot of the best teams."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,23 +13,23 @@ LINES = 8
 def history_plot(
     board: BoardView, begin: datetime | None, end: datetime | None, added: str = ""
 ) -> dict[str, Any] | None:
-    """Steps of the best teams, the visitor's own and one more that was asked for; None where there are none.
+    """The best teams, the visitor's own and one that was asked for; None without any scores.
 
-    Places are in thousandths of the drawing's width and height.
+    Coordinates are in thousandths of the plot's width and height.
     """
-    told = [entry for entry in board.entries if entry.history]
-    if not told:
+    scored = [entry for entry in board.entries if entry.history]
+    if not scored:
         return None
-    moments = [point.at for entry in told for point in entry.history]
+    moments = [point.at for entry in scored for point in entry.history]
     first = min(moments) if begin is None else min(begin, *moments)
     last = max(board.computed if end is None else min(end, board.computed), *moments)
-    chosen = [entry for at, entry in enumerate(told) if at < LINES or entry.mine or entry.name == added]
+    chosen = [entry for at, entry in enumerate(scored) if at < LINES or entry.mine or entry.name == added]
     step, low, high = _scale(chosen)
-    frame, small = _Frame(first, last, low, high), _Frame(first, last, *_scale(told)[1:])
+    frame, small = _Frame(first, last, low, high), _Frame(first, last, *_scale(scored)[1:])
     ticks = [low + step * number for number in range(round((high - low) / step) + 1)]
     return {
         "lines": [{"entry": entry, "path": frame.path(entry)} for entry in chosen],
-        "sparks": {entry.name: small.path(entry) for entry in told},
+        "sparks": {entry.name: small.path(entry) for entry in scored},
         "ticks": [(frame.y(value) / 10, f"{value:.2f}") for value in ticks],
         "begin": first,
         "end": last,
@@ -42,7 +42,7 @@ def _scale(entries: Sequence[Entry]) -> tuple[float, float, float]:
 
 
 class _Frame:
-    """Where moments and scores are in a drawing of 1,000 by 1,000."""
+    """Coordinates of times and scores in a plot of 1,000 by 1,000."""
 
     def __init__(self, first: datetime, last: datetime, low: float, high: float) -> None:
         self._first, self._low, self._high = first, low, high
@@ -55,14 +55,14 @@ class _Frame:
         return round((self._high - score) / (self._high - self._low) * 1000, 1)
 
     def path(self, entry: Entry) -> str:
-        """A step at each change, up to the end."""
+        """An SVG path with a step at each change."""
         parts = [f"M{self.x(entry.history[0].at)} {self.y(entry.history[0].score)}"]
         parts += [f"H{self.x(point.at)}V{self.y(point.score)}" for point in entry.history[1:]]
         return "".join([*parts, "H1000"])
 
 
 def sorted_entries(entries: Sequence[Entry], key: str, *, descending: bool) -> list[Entry]:
-    """The entries by one of the board's columns; those without a value last."""
+    """The entries sorted by a column of the board; those without a value last."""
 
     def value(entry: Entry) -> Any:
         if key == "team":
@@ -73,5 +73,5 @@ def sorted_entries(entries: Sequence[Entry], key: str, *, descending: bool) -> l
             return entry.per_class.get(key.removeprefix("f1-"), {}).get("f1")
         return getattr(entry, key)
 
-    told = [entry for entry in entries if value(entry) is not None]
-    return [*sorted(told, key=value, reverse=descending), *(entry for entry in entries if value(entry) is None)]
+    scored = [entry for entry in entries if value(entry) is not None]
+    return [*sorted(scored, key=value, reverse=descending), *(entry for entry in entries if value(entry) is None)]

@@ -1,4 +1,4 @@
-"""The leaderboard as a drawing: each entry's score with its interval, placed in per cent of the drawing's width."""
+"""The leaderboard as a plot: each entry's score with its interval, in per cent of the plot's width."""
 
 import math
 from typing import Any
@@ -9,7 +9,7 @@ _SHOWN = 40
 
 
 def board_plot(board: BoardView) -> dict[str, Any] | None:
-    """A mark for each of a board's scored entries and the ticks of the axis, or None where there is none."""
+    """The plot's rows and axis ticks; None without scores."""
     entries = [entry for entry in board.entries if entry.score is not None][:_SHOWN]
     if not entries:
         return None
@@ -39,7 +39,7 @@ def board_plot(board: BoardView) -> dict[str, Any] | None:
 
 
 def scale(low: float, high: float) -> tuple[float, float, float]:
-    """A round step, and round ends around the values.
+    """A round step, and round limits around the values.
 
     >>> scale(0.61, 0.79)
     (0.05, 0.6, 0.8)

@@ -1,4 +1,4 @@
-"""Challenges and registration."""
+"""The list of challenges, the page of a challenge, and registration."""
 
 import contextlib
 from datetime import datetime
@@ -30,7 +30,7 @@ def _challenge_page(visitor: CurrentVisitor, slug: Slug) -> Response:
 
 
 def show_challenge(visitor: Visitor, slug: str, error: ServerError | None = None, **filled: str) -> Response:
-    """The page of a challenge, with the error of a form that was sent from it and what was filled in."""
+    """The page of a challenge; after a refused form with its error and what was filled in."""
     challenge = visitor.ask(challenges.get_challenge, slug)
     team = None
     with contextlib.suppress(ServerError):  # not a participant, or one of another challenge
@@ -54,7 +54,7 @@ def show_challenge(visitor: Visitor, slug: str, error: ServerError | None = None
 
 
 def _timeline(challenge: ChallengeView, now: datetime) -> dict[str, Any]:
-    """What happens when, in order, and how long it is until the next."""
+    """The phases' opening and closing times in order, and the time until the next."""
     events: list[dict[str, Any]] = []
     for phase in challenge.phases:
         for happens, happened, at in (("opens", "opened", phase.opens), ("closes", "closed", phase.closes)):
@@ -76,17 +76,17 @@ def register(
     email: ShortField = "",
     invitation: ShortField = "",
 ) -> Response:
-    """Register a team and show the token, once; or mail the link that does."""
+    """Register a team and show the token once, or mail a confirmation link."""
     filled = {"team": team, "member": member, "email": email, "invitation": invitation}
     try:
         with visitor.gate.registering(visitor.actor):
-            made = visitor.ask(registration.register, slug, visitor.post, identity=visitor.identity, **filled)
+            registered = visitor.ask(registration.register, slug, visitor.gate, identity=visitor.identity, **filled)
     except ServerError as error:
         return show_challenge(visitor, slug, error, **filled)
-    if isinstance(made, MailSent):
+    if isinstance(registered, MailSent):
         challenge = visitor.ask(challenges.get_challenge, slug)
-        return visitor.page("mail_sent.html.j2", status=202, challenge=challenge, sent=made)
-    return visitor.signed_in_with(made.token).page("token.html.j2", status=201, registered=made)
+        return visitor.page("mail_sent.html.j2", status=202, challenge=challenge, sent=registered)
+    return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
 
 
 @router.get("/challenges/{slug}/phases/{phase}/data")

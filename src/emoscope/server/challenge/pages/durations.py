@@ -1,10 +1,10 @@
-"""How long it is until something happens, in words."""
+"""Durations in words."""
 
 from datetime import timedelta
 
 
 def remaining(time: timedelta) -> str:
-    """How long something takes, in the two largest units.
+    """A duration in its two largest units.
 
     >>> remaining(timedelta(days=3, hours=4, minutes=5)), remaining(timedelta(hours=1, seconds=20))
     ('3 days 4 hours', '1 hour')

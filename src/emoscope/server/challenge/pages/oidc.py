@@ -1,4 +1,4 @@
-"""Signing in with an OpenID provider: there and back."""
+"""Sign-in with an OpenID provider: redirects there and back."""
 
 from dataclasses import astuple
 from typing import Annotated
@@ -27,13 +27,13 @@ def _provider(request: Request) -> Provider:
 
 @router.get("")
 def _leave(request: Request, visitor: CurrentVisitor, challenge: Annotated[str, Query(max_length=64)] = "") -> Response:
-    """Send somebody to the provider; a cookie keeps what is needed when they come back."""
+    """Redirect to the provider; a cookie keeps what is needed afterwards."""
     try:
-        address, journey = _provider(request).begin(f"{visitor.base}{_PATH}/back", challenge)
+        address, journey = _provider(request).begin(f"{visitor.gate.base}{_PATH}/back", challenge)
     except ServerError as error:
         return visitor.page("sign_in.html.j2", error=error)
     response = RedirectResponse(address, 303)
-    secure = visitor.base.startswith("https://")
+    secure = visitor.gate.base.startswith("https://")
     response.set_cookie(
         _COOKIE,
         visitor.sessions.sealed(astuple(journey)),
@@ -50,14 +50,14 @@ def _leave(request: Request, visitor: CurrentVisitor, challenge: Annotated[str, 
 def _back(
     request: Request, visitor: CurrentVisitor, state: ShortQuery = "", code: ShortQuery = "", error: ShortQuery = ""
 ) -> Response:
-    """Somebody is back: sign them in, or let them register with the address their provider has verified."""
+    """Sign in a person who comes back, or let them register with the address their provider has verified."""
     provider = _provider(request)
     kept = visitor.sessions.opened(request.cookies.get(_COOKIE, ""))
     try:
         if kept is None or Journey(*kept).state != state or not code or error:
-            raise Invalid(f"the sign-in with {provider.name} was not completed; begin again")
+            raise Invalid(f"the sign-in with {provider.name} was not completed; try again")
         journey = Journey(*kept)
-        identity = provider.finish(f"{visitor.base}{_PATH}/back", journey, code)
+        identity = provider.finish(f"{visitor.gate.base}{_PATH}/back", journey, code)
         token = token_of(visitor.store, identity, journey.slug, provider.name)
     except ServerError as problem:
         response = visitor.page("sign_in.html.j2", error=problem)

@@ -1,4 +1,4 @@
-"""Files to download, and the form by which a team tells about its system."""
+"""File downloads, and the form for a team's report on its system."""
 
 from typing import Annotated
 
@@ -49,7 +49,7 @@ async def _form(request: Request) -> dict[str, list[str]]:
 
 @router.post("/report")
 def _keep(visitor: FormVisitor, slug: Slug, form: Annotated[dict[str, list[str]], Depends(_form)]) -> Response:
-    """Keep what was ticked and written; what is refused is shown again at its field."""
+    """Save the report, or show what is wrong at its field."""
     answers = {}
     for question in visitor.ask(reports.survey, slug):
         written = [part for text in form.get(f"other-{question.name}", []) for part in text.split(",")]
@@ -58,7 +58,7 @@ def _keep(visitor: FormVisitor, slug: Slug, form: Annotated[dict[str, list[str]]
     try:
         kept = visitor.ask(reports.keep_report, slug, answers=answers, summary=summary, paper=paper)
     except Invalid as error:
-        told = {name: tuple(part.strip() for part in parts if part.strip()) for name, parts in answers.items()}
-        sent = ReportView(answers=told, summary=summary, paper=paper, updated=visitor.store.clock())
+        given = {name: tuple(part.strip() for part in parts if part.strip()) for name, parts in answers.items()}
+        sent = ReportView(answers=given, summary=summary, paper=paper, updated=visitor.store.clock())
         return _show(visitor, slug, sent, error=error)
     return _show(visitor, slug, kept, saved=True)

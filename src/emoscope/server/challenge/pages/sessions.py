@@ -1,7 +1,7 @@
-"""Signing in with a token: a signed cookie that names the token's id, and a secret that forms must carry.
+"""Browser sessions: a signed cookie with the id of the token that was used to sign in, and a CSRF token for forms.
 
-The cookie holds no credential: nobody can forge one from a stolen backup of the database, and revoking the token ends
-every session that was started with it, and signing out the session itself.
+The cookie contains no credential and cannot be forged from a stolen database backup. Revoking the token ends every
+session started with it; signing out ends the session itself.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ JOURNEY_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """A browser's visit; `token_id` is 0 for somebody who has not signed in."""
+    """A browser session; `token_id` is 0 before sign-in."""
 
     id: str
     token_id: int
     expires: int
-    identity: tuple[str, str | None, str] | None = None  # by an OpenID provider: subject, address, name
+    identity: tuple[str, str | None, str] | None = None  # at an OpenID provider: subject, address, name
 
 
 class Sessions:
@@ -47,15 +47,15 @@ class Sessions:
         self.cookie = "__Host-emoscope" if https else "emoscope"
 
     def begin(self, token_id: int = 0, identity: tuple[str, str | None, str] | None = None) -> BrowserSession:
-        """A new session with a new id, so that a cookie planted earlier is worthless."""
+        """A new session with a new id, so that a cookie planted earlier does not work."""
         return BrowserSession(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS, identity)
 
     def sealed(self, values: tuple[str, ...]) -> str:
-        """Values that a browser keeps for us for a while, such as on the way to an OpenID provider."""
+        """Sign values that the browser keeps for a few minutes, such as during sign-in with an OpenID provider."""
         return str(self._serializer.dumps([*values, int(time.time()) + JOURNEY_SECONDS], salt="emoscope.journey"))
 
     def opened(self, text: str) -> tuple[str, ...] | None:
-        """What was sealed, if we did it not long ago."""
+        """The sealed values, if our signature is valid and has not expired."""
         try:
             *values, expires = self._serializer.loads(text, salt="emoscope.journey")
         except BadData:
@@ -63,7 +63,7 @@ class Sessions:
         return tuple(values) if expires > time.time() else None
 
     def write(self, response: Response, session: BrowserSession) -> None:
-        """Give the browser its session."""
+        """Set the session cookie."""
         response.set_cookie(
             self.cookie,
             self.encoded(session),
@@ -75,7 +75,7 @@ class Sessions:
         )
 
     def form_secret(self, session: BrowserSession) -> str:
-        """What a form of this session must carry, and no other site can know."""
+        """The CSRF token of the session's forms."""
         return hmac.new(self._key, f"form:{session.id}:{session.token_id}".encode(), hashlib.sha256).hexdigest()
 
     def encoded(self, session: BrowserSession) -> str:

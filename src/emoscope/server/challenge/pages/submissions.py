@@ -1,4 +1,4 @@
-"""Submitting a file and following its state."""
+"""Submitting a file, and the pages of submissions."""
 
 from functools import partial
 from typing import Annotated
@@ -26,7 +26,7 @@ def submit(
     note: Annotated[str, Form(max_length=500)] = "",
     key: Annotated[str, Form(max_length=128)] = "",
 ) -> Response:
-    """Take a file; the page's script asks for JSON, a plain form gets a page."""
+    """Submit a file; the page's script asks for JSON, a plain form gets a page."""
     wants_json = "application/json" in request.headers.get("accept", "")
     try:
         if file is None or not file.filename:
@@ -44,7 +44,7 @@ def submit(
 def list_page(
     visitor: CurrentVisitor, slug: Slug, before: Annotated[str | None, Query(max_length=64)] = None
 ) -> Response:
-    """The visitor's team's submissions; all of them for organisers; those older than `before`, page by page."""
+    """The submissions of the visitor's team, or all for organisers, page by page."""
     listed = visitor.ask(submissions.list_submissions, slug, deleted=True, limit=SHOWN, before=before)
     return visitor.page(
         "submissions.html.j2",
@@ -62,7 +62,7 @@ def _one_page(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
 
 @router.get("/submissions/{submission}/state")
 def state(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
-    """The state alone, which the page polls until it is final."""
+    """The state, which the page polls until it is final."""
     current = visitor.ask(submissions.get_submission, submission)
     return JSONResponse({"state": current.state, "final": current.final})
 
@@ -74,7 +74,7 @@ def _file(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
 
 @router.post("/submissions/{submission}/choose")
 def _choose(visitor: FormVisitor, submission: SubmissionId, chosen: Annotated[bool, Form()] = True) -> Response:
-    """Choose a submission as the final one, or none; what is refused is said on its page."""
+    """Choose a submission as the final one, or undo the choice."""
     return _changed(visitor, submission, partial(submissions.choose_submission, chosen=chosen))
 
 

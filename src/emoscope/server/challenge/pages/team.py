@@ -31,13 +31,13 @@ def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
 
 @router.post("/invite")
 def invite(visitor: FormVisitor, slug: Slug) -> Response:
-    """Create an invitation and show its link, once."""
+    """Create an invitation and show its link once."""
     return _show(visitor, slug, invitation=visitor.ask(teams.invite, slug))
 
 
 @router.post("/token")
 def new_token(visitor: FormVisitor, slug: Slug) -> Response:
-    """Create another token and show it, once."""
+    """Create another token and show it once."""
     try:
         return _show(visitor, slug, token=visitor.ask(tokens.issue_member_token, slug))
     except ServerError as error:
@@ -48,28 +48,22 @@ def new_token(visitor: FormVisitor, slug: Slug) -> Response:
 def revoke(
     visitor: FormVisitor, slug: Slug, token_id: Number, confirm: ShortField = "", renew: ShortField = ""
 ) -> Response:
-    """Revoke a token, once the member's name was typed; in place of the only one a new one is offered.
-
-    Revoking the session's own token ends the session.
-    """
-    valid = [one for one in visitor.ask(tokens.list_tokens, slug) if one.revoked is None]
+    """Revoke a token, once the member's name was typed; this ends the sessions started with it."""
+    valid = [token for token in visitor.ask(tokens.list_tokens, slug) if token.revoked is None]
     only = len(valid) == 1 and valid[0].id == token_id
-    warning = (
-        "This is your only token: without another one you cannot sign in again or submit."
-        if only
-        else "It stops working"
-    )
+    warning = "The token stops working everywhere, including in programs, and cannot be made valid again."
+    if only:
+        warning = "This is your only token: without another one you can neither sign in again nor submit."
     question = visitor.must_confirm(
         confirm,
         visitor.actor.name,
         challenge=visitor.ask(challenges.get_challenge, slug),
         title="Revoke your only token?" if only else "Revoke this token?",
-        text=warning if only else f"{warning} everywhere, in programs too, and cannot be made to work again.",
-        action=f"/challenges/{slug}/team/token/{token_id}/revoke",
+        text=warning,
         back=f"/challenges/{slug}/team",
         buttons=[
-            *([("Revoke it and give me a new one", "renew", "yes", "primary")] if only else []),
-            ("Revoke it" + (" and sign me out" if only else ""), "", "", "danger"),
+            *([("Revoke it and get a new one", "renew", "yes", "primary")] if only else []),
+            ("Revoke and sign out" if only else "Revoke", "", "", "danger"),
         ],
     )
     if question is not None:
@@ -97,7 +91,7 @@ def _answer_merge(
     accept: Annotated[bool, Form()] = False,
     confirm: ShortField = "",
 ) -> Response:
-    """Decline an offer, or accept it once the other team's name was typed: teams cannot be parted again."""
+    """Decline an offer, or accept it once the other team's name was typed: a merge cannot be undone."""
     offers = {offer.id: offer for offer in visitor.ask(teams.get_team, slug).merge_offers}
     if accept and merge_id in offers:
         question = visitor.must_confirm(
@@ -105,11 +99,10 @@ def _answer_merge(
             offers[merge_id].offered_by,
             challenge=visitor.ask(challenges.get_challenge, slug),
             title=f"Merge with {offers[merge_id].offered_by}?",
-            text="Their members and submissions become yours, under your name. Teams cannot be parted again.",
-            action=f"/challenges/{slug}/team/merge/{merge_id}",
+            text="Their members and submissions become yours, under your team's name. A merge cannot be undone.",
             hidden={"accept": "true"},
             back=f"/challenges/{slug}/team",
-            buttons=[("Merge", "", "", "danger")],
+            button="Merge",
         )
         if question is not None:
             return question

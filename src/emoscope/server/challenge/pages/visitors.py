@@ -1,4 +1,4 @@
-"""Who looks at a page, and whether a form comes from their own browser."""
+"""The visitor of a page, and the check that a form comes from their own browser."""
 
 import hmac
 from collections.abc import Callable
@@ -15,7 +15,6 @@ from emoscope.server.challenge.oidc import Provider
 from emoscope.server.challenge.pages.sessions import BrowserSession, Sessions
 from emoscope.server.challenge.services.actor import PUBLIC
 from emoscope.server.challenge.services.applicants import Identity
-from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.services.tokens import actor_of, authenticate, end_session, session_ended
 from emoscope.server.errors import ServerError, Unauthenticated
 from emoscope.server.http.confirming import unconfirmed
@@ -33,19 +32,14 @@ class Visitor(Caller):
 
     session: BrowserSession
     sessions: Sessions
-    base: str  # the server's address, for links to copy
     fresh: bool  # the browser does not have this session's cookie yet
     gate: Gate
-    provider: str | None = None  # the OpenID provider people may sign in with
-
-    @property
-    def post(self) -> Post:
-        """How links are mailed."""
-        return self.gate
+    path: str  # of this request
+    provider: str | None = None  # the name of the OpenID provider, if there is one
 
     @property
     def csrf(self) -> str:
-        """The secret of the visitor's forms."""
+        """The CSRF token of the visitor's forms."""
         return self.sessions.form_secret(self.session)
 
     @property
@@ -55,8 +49,8 @@ class Visitor(Caller):
 
     def page(self, template: str, *, error: ServerError | None = None, status: int = 200, **values: Any) -> Response:
         """A page for this visitor; with an error it has the error's status."""
-        values |= {"visitor": self, "actor": self.actor, "base": self.base, "error": error, "here": "challenges"}
-        values |= {"provider": self.provider, "mails": self.post.mailer is not None}
+        values |= {"visitor": self, "actor": self.actor, "base": self.gate.base, "error": error, "here": "challenges"}
+        values |= {"provider": self.provider, "mails": self.gate.mailer is not None}
         return self._with_cookie(page(template, status=error.status if error else status, **values))
 
     def go(self, path: str) -> Response:
@@ -64,15 +58,16 @@ class Visitor(Caller):
         return self._with_cookie(RedirectResponse(path, 303))
 
     def attempt(self, path: str, show: Callable[..., Response], service: Service, slug: str, *values: Any) -> Response:
-        """Do what a form asks and redirect; if it is refused, show the form's page again with the reason."""
+        """Do what a form asks for and redirect, or show the form's page again with what is wrong."""
         try:
             self.ask(service, slug, *values)
         except ServerError as error:
             return show(self, slug, error=error)
         return self.go(path)
 
-    def must_confirm(self, typed: str, expected: str, **values: Any) -> Response | None:
-        """The page that asks for a name to be typed before something that cannot be undone; None if it was."""
+    def must_confirm(self, typed: str, expected: str, *, button: str = "", **values: Any) -> Response | None:
+        """Ask for a name to be typed before something that cannot be undone; None if it was typed."""
+        values = {"action": self.path, "buttons": [(button, "", "", "danger")], "challenge": None, **values}
         return unconfirmed(partial(self.page, "confirm.html.j2"), typed, expected, **values)
 
     def _with_cookie(self, response: Response) -> Response:
@@ -81,24 +76,24 @@ class Visitor(Caller):
         return response
 
     def signed_in_with(self, token: str | None) -> "Visitor":
-        """The visitor in a new session as the token's actor, or without a token as one of the public."""
+        """The visitor in a new session with the rights of a token, or of the public without one."""
         actor = authenticate(self.store, token)
         return replace(self, actor=actor, session=self.sessions.begin(actor.token_id or 0), fresh=True)
 
     def signed_in_as(self, token_id: int | None, identity: Identity) -> "Visitor":
-        """The visitor in a new session as somebody a provider knows, and a token's actor if they are a member."""
+        """The visitor in a new session after signing in with a provider, with a token's rights if they have one."""
         actor = PUBLIC if token_id is None else actor_of(self.store, token_id)
         session = self.sessions.begin(token_id or 0, (identity.subject, identity.email, identity.name))
         return replace(self, actor=actor, session=session, fresh=True)
 
     def signed_out(self) -> "Visitor":
-        """The visitor in a new session as one of the public; the cookie of the old one is worthless."""
+        """The visitor in a new, anonymous session; the old session's cookie no longer works."""
         end_session(self.store, self.session.id, datetime.fromtimestamp(self.session.expires, UTC))
         return self.signed_in_with(None)
 
     @property
     def identity(self) -> Identity | None:
-        """Who the visitor is by an OpenID provider."""
+        """The visitor's identity at the OpenID provider, if they signed in with it."""
         return None if self.session.identity is None else Identity(*self.session.identity)
 
 
@@ -108,15 +103,22 @@ def _visitor(request: Request, store: OpenStore, gate: OpenGate) -> Visitor:
     session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
     if session is not None and (session.token_id or session.identity) and session_ended(store, session.id):
         session = None
-    name = None if provider is None else provider.name
-    begun, fresh = session or sessions.begin(), session is None
-    stranger = Visitor(store, PUBLIC, begun, sessions, gate.base, fresh=fresh, gate=gate, provider=name)
+    visitor = Visitor(
+        store,
+        PUBLIC,
+        session or sessions.begin(),
+        sessions,
+        fresh=session is None,
+        gate=gate,
+        path=request.url.path,
+        provider=None if provider is None else provider.name,
+    )
     if session is None or not session.token_id:
-        return stranger
+        return visitor
     try:
-        return replace(stranger, actor=actor_of(store, session.token_id))
+        return replace(visitor, actor=actor_of(store, session.token_id))
     except Unauthenticated:  # the token was revoked
-        return stranger.signed_in_with(None)
+        return visitor.signed_in_with(None)
 
 
 CurrentVisitor = Annotated[Visitor, Depends(_visitor)]

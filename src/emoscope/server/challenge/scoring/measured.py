@@ -1,4 +1,4 @@
-"""The scoring jobs as metrics: how many are in which state, and how long the oldest has waited."""
+"""Prometheus metrics of the scoring jobs: how many are in each state, and how long the oldest has waited."""
 
 from datetime import UTC
 
@@ -14,7 +14,7 @@ STATES = ("queued", "running", "done", "failed", "superseded")
 
 
 def measure_jobs(store: Store | None) -> list[Metric]:
-    """What the database tells now; `emoscope_database_up` is 0 if it does not answer."""
+    """The current metrics; `emoscope_database_up` is 0 if the database does not respond."""
     up = GaugeMetricFamily("emoscope_database_up", "Whether the database answers")
     if store is None:
         up.add_metric([], 0)

@@ -1,6 +1,6 @@
-"""The job queue, in the database: a worker takes a job by lease, and loses it when the lease runs out.
+"""The job queue in the database: a worker leases a job, and loses it when the lease expires.
 
-Each outcome of a job is one transaction, and only for the worker that still holds the lease.
+Each outcome of a job is one transaction, and only the worker that still holds the lease can record it.
 """
 
 import logging
@@ -20,7 +20,7 @@ from emoscope.server.store import Store
 from emoscope.server.store.models import BoardComparison, Job, LogEntry, Phase, Result, Submission
 
 MAX_ATTEMPTS = 3
-# A lost worker says little about the job, so this may happen more often than a failed attempt.
+# A lost worker says little about the job, so this may happen more often than failed attempts.
 MAX_LOST = 20
 # A comparison waits a little, so that a burst of scores causes only one.
 _SETTLE = timedelta(seconds=2)
@@ -34,7 +34,7 @@ def log(session: Session, submission_id: int, at: datetime, text: str) -> None:
 
 
 def queue_scoring(session: Session, submission: Submission, phase: Phase, scorer: str, now: datetime) -> bool:
-    """Queue a submission to be scored with this code and gold; False if that is queued or done already."""
+    """Queue a submission for scoring with this code and gold; False if it is already queued or done."""
     return _queue(
         session,
         key=f"score:{submission.id}:{scorer}:{phase.gold_sha256}",
@@ -50,10 +50,10 @@ def queue_scoring(session: Session, submission: Submission, phase: Phase, scorer
 
 
 def queue_comparison(session: Session, phase_id: int, now: datetime) -> None:
-    """Queue a new comparison of a phase's board, one for all changes until it runs.
+    """Queue a comparison of a phase's board, one for all changes until it runs.
 
-    The row is locked even if nothing changes: a comparing worker holds it while it checks whether its standing is still
-    current, so it sees either our change or our request.
+    The row is locked even if it does not change: a worker that finishes a comparison holds the lock while it checks
+    whether the standing is still current, so it sees either our change or our request.
     """
     key, due = f"compare:{phase_id}", now + _SETTLE
     again = {"done", "failed"}
@@ -61,14 +61,14 @@ def queue_comparison(session: Session, phase_id: int, now: datetime) -> None:
 
 
 def queue_comparisons(session: Session, challenge_id: int, now: datetime) -> None:
-    """Queue new comparisons of all boards of a challenge that have submissions."""
+    """Queue comparisons of all boards of a challenge that have submissions."""
     used = select(Submission.phase_id).join(Phase, Submission.phase_id == Phase.id)
     for phase_id in sorted(set(session.scalars(used.where(Phase.challenge_id == challenge_id)))):
         queue_comparison(session, phase_id, now)
 
 
 def _queue(session: Session, *, key: str, again: set[str], not_before: datetime, **values: Any) -> bool:
-    """Add a job, or queue the one with this key anew if it is in one of these states; False if it is in another."""
+    """Add a job, or queue the one with this key again if it is in one of these states; otherwise return False."""
     insert: Any = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     statement = insert(Job).values(key=key, state="queued", attempts=0, lost=0, not_before=not_before, **values)
     inserted = session.execute(statement.on_conflict_do_nothing(index_elements=["key"]).returning(Job.id))
@@ -83,9 +83,9 @@ def _queue(session: Session, *, key: str, again: set[str], not_before: datetime,
 
 
 def claim(store: Store, lease_time: timedelta) -> Job | None:
-    """Take the next due job: scoring first, then the oldest. A job whose lease has run out is due again.
+    """Lease the next due job: scoring first, then the oldest. A job whose lease has expired is due again.
 
-    The job is detached: it is what was claimed, not what the database holds later.
+    The returned job is detached: it shows what was leased, not what the database contains later.
     """
     now = store.clock()
     with store.database.write() as session:
@@ -102,7 +102,7 @@ def claim(store: Store, lease_time: timedelta) -> Job | None:
         job.state, job.lease, job.leased_until = "running", secrets.token_hex(16), now + lease_time
         if job.submission_id is not None:
             _move_submission(session, job.submission_id, "queued", "scoring")
-            lost = "; the worker before was lost" if taken_over else ""
+            lost = "; the previous worker was lost" if taken_over else ""
             log(session, job.submission_id, now, f"scoring, attempt {job.attempts} of {MAX_ATTEMPTS}{lost}")
         return job
 
@@ -125,7 +125,7 @@ def _is_held(claimed: Job) -> tuple[ColumnElement[bool], ...]:
 
 
 def _outcome(decide: Callable[Concatenate[Session, Store, Job, P], None]) -> Callable[Concatenate[Store, Job, P], bool]:
-    """Run a decision in one transaction; False if the job was lost to another worker meanwhile."""
+    """Record an outcome in one transaction; False if the job was lost to another worker in the meantime."""
 
     def run(store: Store, claimed: Job, /, *arguments: P.args, **options: P.kwargs) -> bool:
         with store.database.write() as session:
@@ -139,12 +139,12 @@ def _outcome(decide: Callable[Concatenate[Session, Store, Job, P], None]) -> Cal
 
 @_outcome
 def release(session: Session, store: Store, job: Job) -> None:
-    """Put a job back as if it had not been taken: the worker stops, and nothing is wrong with the job."""
+    """Put a job back as if it had not been leased, because the worker stops."""
     now = store.clock()
     job.state, job.attempts, job.not_before = "queued", max(0, job.attempts - 1), now
     if job.submission_id is not None:
         _move_submission(session, job.submission_id, "scoring", "queued")
-        log(session, job.submission_id, now, "put back, as the worker was stopped")
+        log(session, job.submission_id, now, "put back in the queue because the worker was stopped")
 
 
 @_outcome
@@ -170,7 +170,7 @@ def keep_score(session: Session, store: Store, job: Job, answer: dict[str, Any])
 
 @_outcome
 def fail(session: Session, store: Store, job: Job, reason: str) -> None:
-    """Try again later, or give up after the last attempt and refund the team's submission."""
+    """Retry later, or give up after the last attempt and give the team its submission back."""
     now = store.clock()
     last = job.attempts >= MAX_ATTEMPTS or job.lost > MAX_LOST
     job.state = "failed" if last else "queued"
@@ -195,11 +195,11 @@ def fail(session: Session, store: Store, job: Job, reason: str) -> None:
             record(session, store, "worker", "comparison.fail", thing, challenge_id=challenge_id, reason=reason[:300])
         return
     submission = session.get_one(Submission, job.submission_id)
-    if submission.state == "scored":  # it has a score; making it anew is what failed
-        log(session, submission.id, now, f"could not be scored anew: {reason}")
+    if submission.state == "scored":  # it has a score; rescoring is what failed
+        log(session, submission.id, now, f"could not be rescored: {reason}")
     elif last:
         submission.state, submission.charged = "failed", False
-        log(session, submission.id, now, f"failed: {reason}; the submission was given back")
+        log(session, submission.id, now, f"failed: {reason}; the submission does not count against the quota")
     else:
         submission.state = "queued"
         log(session, submission.id, now, f"attempt failed: {reason}")
@@ -210,19 +210,19 @@ def fail(session: Session, store: Store, job: Job, reason: str) -> None:
 
 @_outcome
 def supersede(session: Session, store: Store, job: Job, scorer: str) -> None:
-    """Replace a job for former code or gold by one for the present; this is not a failed attempt."""
+    """Replace a job for outdated code or gold with one for the current; this is not a failed attempt."""
     now = store.clock()
     submission = session.get_one(Submission, job.submission_id)
     job.state, job.finished_at = "superseded", now
     if submission.state == "scoring":
         submission.state = "queued"
     queue_scoring(session, submission, submission.phase, scorer, now)
-    log(session, submission.id, now, "scorer or gold have changed since; queued for the present ones")
+    log(session, submission.id, now, "the scorer or the gold labels have changed; queued again")
 
 
 @_outcome
 def keep_comparison(session: Session, store: Store, job: Job, compared: str, answer: dict[str, Any]) -> None:
-    """Save clusters and column B, and queue another comparison if the standing has changed meanwhile."""
+    """Save a comparison, and queue another if the standing has changed in the meantime."""
     now = store.clock()
     phase = session.get_one(Phase, job.phase_id)
     rows = {row["name"]: {key: row[key] for key in ("cluster", "first_different")} for row in answer["rows"]}

@@ -25,27 +25,27 @@ class TeamStanding:
 
     @property
     def ranked(self) -> bool:
-        """Whether there is a present score."""
+        """Whether the team has a current score."""
         return self.result is not None and not self.stale
 
 
 class _Scored(NamedTuple):
-    """What decides whether a submission counts; light, as there may be thousands."""
+    """What decides whether a submission counts; small, as there may be thousands."""
 
     id: int
     failed: bool
     result_id: int | None
     fresh: bool
-    score: float  # by which the team's best is found
+    score: float  # that decides which of the team's submissions is best
     chosen: float = 0.0  # when the team chose it
 
 
 def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True) -> list[TeamStanding]:
-    """All teams: those with a score first, best first and the earliest first among equals, then the others.
+    """All teams: those with a score by score, ties by time, then the others.
 
-    The final standing is by the score on what decides; a team's best submission is the one that is best on the public
-    part, where there is one. The standing while a board is open follows from the told scores alone, so that it tells no
-    more than they do. A result of other code or other gold is stale, and not ranked until it is rescored.
+    The final standing is by the score on the private part; a team's best submission is still the one that is best on
+    the public part, if there is one. The provisional standing uses rounded scores only, so that it reveals no
+    more. A result of other code or other gold is stale, and not ranked until it is rescored.
     """
     resolution = resolution_of(phase)
 
@@ -90,8 +90,9 @@ def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True
             value, when = known(score, public), 0.0 if chosen is None else chosen.timestamp()
             entry = _Scored(submission_id, state == "failed", result_id, bool(fresh), value, when)
             teams[team_id][submission_id] = entry
-    counting = {one.id: one for one in (_counting(phase, list(entries.values())) for entries in teams.values())}
-    result_ids = [one.result_id for one in counting.values() if one.result_id is not None]
+    counted = (_counting(phase, list(entries.values())) for entries in teams.values())
+    counting = {entry.id: entry for entry in counted}
+    result_ids = [entry.result_id for entry in counting.values() if entry.result_id is not None]
     query = (
         select(Submission, Team, Result)
         .join(Submission.team)
@@ -108,18 +109,17 @@ def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True
 
 
 def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:
-    """The one of a team's submissions, in the order they were received, that counts."""
+    """The submission that counts, of a team's submissions in the order they were received."""
     if phase.counts == "last":
-        return next((one for one in reversed(entries) if not one.failed), entries[-1])
-    if chosen := [one for one in entries if one.chosen and not one.failed]:
-        return max(chosen, key=lambda one: one.chosen)
-    if any(one.result_id is not None for one in entries):
-        # The first of equals.
-        return max(entries, key=lambda one: (one.fresh, one.result_id is not None, round(one.score, 12)))
+        return next((entry for entry in reversed(entries) if not entry.failed), entries[-1])
+    if chosen := [entry for entry in entries if entry.chosen and not entry.failed]:
+        return max(chosen, key=lambda entry: entry.chosen)
+    if any(entry.result_id is not None for entry in entries):
+        return max(entries, key=lambda entry: (entry.fresh, entry.result_id is not None, round(entry.score, 12)))
     return entries[-1]
 
 
 def fingerprint(ranked: Sequence[Submission], phase: Phase, scorer: str) -> str:
-    """A hash of everything a comparison of the ranked submissions depends on."""
+    """A hash of everything that a comparison of the ranked submissions depends on."""
     parts = [scorer, phase.gold_sha256, *(submission.public_id for submission in ranked)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The worker: takes one job after the other and runs each in a process that it can kill."""
+"""The worker: runs one job after the other, each in a process that it can kill."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ _log = logging.getLogger("emoscope.server")
 
 
 class AttemptFailedError(Exception):
-    """The job was not done; the message is the reason, for the submission's log."""
+    """The job failed; the message is the reason, for the submission's log."""
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class ScoringWorker:
     _stop: threading.Event = field(default_factory=threading.Event, init=False, repr=False)
 
     def run(self, stop: threading.Event) -> None:
-        """Work until told to stop; no error ends the worker, and it waits for a store that is unavailable."""
+        """Work until stopped; no error ends the worker, and it waits if the store is unavailable."""
         self._stop = stop
         with contextlib.suppress(OSError):
             self.store.files.sweep()
@@ -64,11 +64,11 @@ class ScoringWorker:
             except StoreUnavailable:
                 stop.wait(5 * self.poll_seconds)
             except Exception:
-                _log.exception("the worker met an unexpected error and goes on")
+                _log.exception("unexpected error in the worker, which continues")
                 stop.wait(5 * self.poll_seconds)
 
     def run_once(self) -> bool:
-        """Do one job; False if none is due."""
+        """Run one job; False if none is due."""
         job = queue.claim(self.store, timedelta(seconds=self.lease_seconds))
         if job is None:
             return False
@@ -80,13 +80,13 @@ class ScoringWorker:
             raise
         except AttemptFailedError as error:
             queue.fail(self.store, job, str(error))
-        except Exception as error:  # such as no memory for a process, or a missing folder
+        except Exception as error:  # such as too little memory for a process, or a missing folder
             _log.exception("job %d could not be run", job.id)
-            queue.fail(self.store, job, f"the worker could not run it ({type(error).__name__})")
+            queue.fail(self.store, job, f"the worker could not run the job ({type(error).__name__})")
         return True
 
     def drain(self, seconds: float = 60) -> int:
-        """Do all jobs, waiting for those due later; returns how many were done."""
+        """Run all jobs, waiting for those due later; returns how many were run."""
         done, deadline = 0, time.monotonic() + seconds
         while time.monotonic() < deadline:
             if self.run_once():
@@ -106,7 +106,7 @@ class ScoringWorker:
             submission = session.get_one(Submission, job.submission_id)
             phase, challenge = submission.phase, submission.phase.challenge
         scorer = scorer_sha256(challenge.task, challenge.metric)
-        # The job names the code and gold it is for; if they have changed since, its score would be of others.
+        # The job is for certain code and gold; if they have changed, its score would not match.
         if job.scorer_sha256 != scorer or job.gold_sha256 != phase.gold_sha256:
             queue.supersede(self.store, job, scorer)
             return
@@ -115,7 +115,7 @@ class ScoringWorker:
         request |= {"submission": str(path), "scorer_sha256": scorer}
         if (figures := self._ask(job, request, self.score_seconds)) is not None:
             if not all(isinstance(figures[name], float) and math.isfinite(figures[name]) for name in _FIGURES):
-                raise AttemptFailedError("the scorer gave no finite score")
+                raise AttemptFailedError("the scorer returned no finite score")
             queue.keep_score(self.store, job, figures)
 
     def _compare(self, job: Job) -> None:
@@ -126,11 +126,11 @@ class ScoringWorker:
             ranked = [standing.submission for standing in standings(session, phase, scorer) if standing.ranked]
         compared = fingerprint(ranked, phase, scorer)
         if len(ranked) < 2:
-            rows = [{"name": one.public_id, "cluster": 1, "first_different": None} for one in ranked]
+            rows = [{"name": submission.public_id, "cluster": 1, "first_different": None} for submission in ranked]
             queue.keep_comparison(self.store, job, compared, {"rows": rows})
             return
         request = self._request("compare", challenge, phase)
-        # In the order of the standing, which the comparison keeps among equals.
+        # In the order of the standing, which the comparison keeps for ties.
         paths = [self.store.files.path("submissions", one.sha256) for one in ranked]
         request["submissions"] = [(one.public_id, str(path)) for one, path in zip(ranked, paths, strict=True)]
         request["samples"] = _SAMPLES if phase.items * len(ranked) <= _MANY_ANSWERS else _FEWER_SAMPLES
@@ -179,13 +179,13 @@ class ScoringWorker:
 
 
 def _environment() -> dict[str, str]:
-    """Our environment without the database's address, which the scorer must not know; one thread per worker."""
+    """The environment without the database's address, which the scorer must not know; one thread per worker."""
     variables = {name: value for name, value in os.environ.items() if name != "EMOSCOPE_DATABASE_URL"}
     return {**variables, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """End the scorer and whatever it has started."""
+    """Kill the scorer and its child processes."""
     with process:  # which closes its pipes and waits
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -201,5 +201,5 @@ def _parsed(out: bytes, status: int) -> dict[str, Any]:
         raise AttemptFailedError(f"the scorer ended with status {status} and no answer") from None
     if not isinstance(answer, dict) or answer.get("ok") is not True:
         reason = answer.get("reason") if isinstance(answer, dict) else None
-        raise AttemptFailedError(f"the scorer could not score it ({reason or 'no reason given'})")
+        raise AttemptFailedError(f"the scorer failed ({reason or 'no reason given'})")
     return answer

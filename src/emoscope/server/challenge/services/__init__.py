@@ -1,4 +1,4 @@
-"""What the platform does, independent of HTTP. A module is imported when it is first used: the command needs few."""
+"""The challenge platform without HTTP. Modules are imported on first use, as a command needs only a few."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

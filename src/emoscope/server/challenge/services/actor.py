@@ -1,4 +1,4 @@
-"""Actors. Every service function takes one and checks whether it may act on the object."""
+"""Actors: who calls a service function, which checks what they are allowed to do."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +10,10 @@ Role = Literal["organiser", "participant", "public"]
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A role and what it is limited to.
+    """A role and its scope.
 
-    An organiser without a challenge may do everything, one with a challenge everything in it. A participant is a
-    member of one team in one challenge.
+    An organiser without a challenge may do everything, one with a challenge everything in it. A participant belongs
+    to one team of one challenge.
     """
 
     role: Role
@@ -25,7 +25,7 @@ class Actor:
 
     @property
     def label(self) -> str:
-        """How the audit log names the actor.
+        """The actor's name in the audit log.
 
         >>> OPERATOR.label, Actor("participant", 1, 2, 3).label
         ('organiser (operator)', 'participant member 3 of team 2')
@@ -35,7 +35,7 @@ class Actor:
         return f"{self.role} ({self.name})" if self.name else self.role
 
     def organises(self, challenge_id: int | None) -> bool:
-        """Whether the actor may run a challenge; None stands for the whole platform.
+        """Whether the actor organises a challenge; None stands for the whole server.
 
         >>> Actor("organiser", challenge_id=1).organises(2), OPERATOR.organises(2)
         (False, True)
@@ -48,28 +48,28 @@ class Actor:
 
 
 PUBLIC = Actor("public")
-# Whoever has a shell on the machine can read the files anyway; the command line acts as the operator.
+# The command line: whoever has a shell on the machine can read the files anyway.
 OPERATOR = Actor("organiser", name="operator")
 
 
 def require_organiser(actor: Actor, challenge_id: int | None) -> None:
     """Refuse everyone but the challenge's organisers."""
     if not actor.organises(challenge_id):
-        raise (Unauthenticated if actor.role == "public" else NotAllowed)("this is for the challenge's organisers")
+        raise (Unauthenticated if actor.role == "public" else NotAllowed)("only the challenge's organisers can do this")
 
 
 def require_member(actor: Actor, challenge_id: int) -> int:
-    """The team of a participant in this challenge."""
+    """Return the actor's team in this challenge; refuse everyone else."""
     if actor.role == "public":
-        raise Unauthenticated("this needs a team's token")
+        raise Unauthenticated("a team member's token is required")
     if actor.role != "participant" or actor.challenge_id != challenge_id or actor.team_id is None:
-        raise NotAllowed("this is for members of a team in this challenge")
+        raise NotAllowed("only members of a team in this challenge can do this")
     return actor.team_id
 
 
 def require_team(actor: Actor, challenge_id: int, team_id: int) -> None:
-    """Refuse all but the team itself and the organisers; others get NotFound."""
+    """Refuse everyone but the team's members and the organisers; other participants get NotFound."""
     if not (actor.plays(team_id) or actor.organises(challenge_id)):
         if actor.role == "public":
-            raise Unauthenticated("this needs a team's token")
-        raise NotFound("no such thing in your team")
+            raise Unauthenticated("a team member's token is required")
+        raise NotFound("no such team")

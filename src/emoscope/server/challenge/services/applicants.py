@@ -1,4 +1,4 @@
-"""Who wants to become a member: as they describe themselves, or as an OpenID provider knows them."""
+"""People who register: by their own account, or identified by an OpenID provider."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _EMAIL = re.compile(r"[^@\s<>\",;:()\\\[\]]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who somebody is by an OpenID provider; the address only if the provider has verified it."""
+    """An identity at an OpenID provider; the address only if the provider has verified it."""
 
     subject: str
     email: str | None = None
@@ -20,7 +20,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Applicant:
-    """Somebody who is to become a member; `verified` if the address is known to be theirs."""
+    """A person who registers; `verified` if they have proved that the address is theirs."""
 
     name: str
     email: str | None = None
@@ -29,7 +29,7 @@ class Applicant:
 
     @classmethod
     def of(cls, name: str, email: str | None, identity: Identity | None = None) -> "Applicant":
-        """A person as they describe themselves, or with the address their provider knows."""
+        """A person with the name and address they enter, or the address their provider has verified."""
         clean, address = clean_name(name, "member"), clean_email(email)
         if identity is None:
             return cls(clean, address)
@@ -46,12 +46,12 @@ def clean_email(text: str | None) -> str | None:
     if not address:
         return None
     if len(address) > 254 or not _EMAIL.fullmatch(address):
-        raise Invalid("the email is not an address", field="email")
+        raise Invalid("not a valid e-mail address", field="email")
     return address
 
 
 def email_key(address: str) -> str:
-    """The form in which addresses are compared: what follows a plus sign goes to the same mailbox.
+    """The form in which addresses are compared, without case and without what follows a plus sign.
 
     >>> email_key("Ana+two@Example.org")
     'ana@example.org'

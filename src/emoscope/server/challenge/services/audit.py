@@ -1,4 +1,4 @@
-"""The audit log: who did what. It is append-only; the database refuses anything else."""
+"""The append-only audit log: who did what. Database triggers refuse changes."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def record(
     challenge_id: int | None = None,
     **detail: Any,
 ) -> None:
-    """Record an action in the transaction that does it, so that neither happens without the other."""
+    """Record an action in the transaction that performs it."""
     session.add(
         AuditEntry(
             at=store.clock(),
@@ -38,7 +38,7 @@ def record(
 def read_audit(
     store: Store, actor: Actor, slug: str | None = None, *, limit: int = 200, before: int | None = None
 ) -> list[AuditLine]:
-    """The newest lines first, of one challenge or of all; `before` is the id to go on from."""
+    """The newest entries first, of one challenge or all; `before` continues an earlier list."""
     with store.database.read() as session:
         challenge_id = None if slug is None else find_challenge(session, actor, slug).id
         require_organiser(actor, challenge_id)

@@ -47,14 +47,14 @@ from emoscope.tasks import Task
 
 
 def create_challenge(store: Store, actor: Actor, path: str | Path, files: str | Path | None = None) -> ChallengeView:
-    """Create a challenge from a TOML file; the files it names lie beside it or in `files`."""
+    """Create a challenge from a TOML file; the files it names are in the folder `files`, by default its own."""
     folder = Path(path).parent if files is None else Path(files)
     require_organiser(actor, None)
     return create_defined(store, actor, read_definition(path), Path(path), folder)
 
 
 def create_defined(store: Store, actor: Actor, definition: Definition, source: Path, folder: Path) -> ChallengeView:
-    """Create a challenge from a definition, which mistakes name by its source, and the files it names in a folder."""
+    """Create a challenge from a definition and its files in a folder; errors name the definition by its `source`."""
     require_organiser(actor, None)
     phase_files = check_files(definition, source, folder)
     given = handouts.stored_files(store, definition, folder)
@@ -72,7 +72,7 @@ def create_defined(store: Store, actor: Actor, definition: Definition, source: P
     try:
         with store.database.write() as session:
             if session.scalar(select(Challenge.id).where(Challenge.slug == definition.slug)):
-                raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug")
+                raise Conflict(f"a challenge named {definition.slug!r} already exists", field="slug")
             challenge = Challenge(**definition.row, phases=phases, created_at=store.clock())
             session.add(challenge)
             session.flush()
@@ -81,13 +81,13 @@ def create_defined(store: Store, actor: Actor, definition: Definition, source: P
             record(session, store, actor, "challenge.create", slug, challenge_id=number, task=challenge.task)
             return challenge_view(session, store, actor, challenge)
     except IntegrityError:
-        raise Conflict(f"there is a challenge {definition.slug!r} already", field="slug") from None
+        raise Conflict(f"a challenge named {definition.slug!r} already exists", field="slug") from None
 
 
 def _store_files(store: Store, files: PhaseFiles) -> dict[str, object]:
     humans = files.humans
     if humans is not None and files.judgements is not None:
-        # Judgements are nearly gold, and stored with it.
+        # Judgements reveal the gold, so they are stored with it.
         humans = {**humans, "sha256": store.files.keep_file(files.judgements, "gold").sha256}
     return {
         "unlabelled_sha256": store.files.keep_file(files.unlabelled, "unlabelled").sha256,
@@ -99,7 +99,7 @@ def _store_files(store: Store, files: PhaseFiles) -> dict[str, object]:
 
 
 def _public_part(store: Store, definition: Definition, phase: PhaseDefinition, files: PhaseFiles) -> dict[str, object]:
-    """Choose, once, the items an open board scores; which they are is kept with the gold."""
+    """Choose the items that an open board scores, once; the list is stored with the gold."""
     task, seed = measured(definition.task, definition.metric), secrets.token_hex(16)
     share = public_part.DEFAULT_SHARE if phase.public_share is None else phase.public_share
     try:
@@ -112,12 +112,12 @@ def _public_part(store: Store, definition: Definition, phase: PhaseDefinition, f
         content = io.BytesIO(public_part.encoded(chosen))
         with store.files.incoming(content, limit=1 << 30) as part:
             sha256 = store.files.keep(part, "gold").sha256
-    told = public_part.resolution(task, [label for label in labels if task.scored(label)])
-    return {"sha256": sha256, "items": len(labels), "step": told.step, "margin": told.margin}
+    resolution = public_part.resolution(task, [label for label in labels if task.scored(label)])
+    return {"sha256": sha256, "items": len(labels), "step": resolution.step, "margin": resolution.margin}
 
 
 def list_challenges(store: Store, actor: Actor) -> list[ChallengeView]:
-    """All challenges, newest first; deleted ones only for their organisers."""
+    """List all challenges, newest first; deleted ones only for their organisers."""
     with store.database.read() as session:
         return [
             challenge_view(session, store, actor, challenge)
@@ -127,13 +127,13 @@ def list_challenges(store: Store, actor: Actor) -> list[ChallengeView]:
 
 
 def get_challenge(store: Store, actor: Actor, slug: str) -> ChallengeView:
-    """One challenge."""
+    """Get one challenge."""
     with store.database.read() as session:
         return challenge_view(session, store, actor, find_challenge(session, actor, slug))
 
 
 def organises(store: Store, actor: Actor, slug: str) -> bool:
-    """Whether the actor runs this challenge."""
+    """Whether the actor organises this challenge."""
     with store.database.read() as session:
         return actor.organises(find_challenge(session, actor, slug).id)
 
@@ -151,7 +151,7 @@ def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) ->
         state = phase_state(phase, now)
         if opening:
             if state == "open":
-                raise Conflict(f"phase {name} is open already")
+                raise Conflict(f"phase {name} is already open")
             if state == "planned":
                 phase.opens_at = now
             if phase.closes_at is not None and phase.closes_at <= now:
@@ -167,8 +167,8 @@ def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) ->
         return challenge_view(session, store, actor, challenge)
 
 
-# A closed phase that is opened stays open until it is closed again. Once one is closed, accepted submissions are still
-# scored, and a hidden board is shown.
+# A reopened phase stays open until it is closed again. Submissions accepted before the close are still scored, and a
+# hidden board becomes visible.
 open_phase = partial(_move, opening=True)
 close_phase = partial(_move, opening=False)
 
@@ -185,7 +185,7 @@ def reschedule(
 ) -> ChallengeView:
     """Change when a phase opens or closes; a time without an offset is in the phase's time zone.
 
-    `clear` names times to be removed, "opens" or "closes": the phase is then opened or closed by command.
+    `clear` removes times, "opens" or "closes": the phase is then opened or closed manually.
     """
     with organising(store, actor, slug) as (session, challenge):
         changed = find_phase(challenge, phase)
@@ -212,7 +212,7 @@ def reschedule(
 
 
 def rewrite(store: Store, actor: Actor, slug: str, path: str | Path) -> ChallengeView:
-    """Take title, texts, survey and whether a report is needed for a rank from the challenge's edited file."""
+    """Update title, texts, survey and report requirement from the challenge's edited TOML file."""
     definition = read_definition(path)
     with organising(store, actor, slug) as (session, challenge):
         if definition.slug != slug:
@@ -226,7 +226,7 @@ def rewrite(store: Store, actor: Actor, slug: str, path: str | Path) -> Challeng
 
 
 def change_challenge(store: Store, actor: Actor, slug: str, changes: Mapping[str, Any]) -> ChallengeView:
-    """Change a challenge's title, texts, registration or max_teams; what is not named stays."""
+    """Change a challenge's title, texts, registration or max_teams; values that are not given stay."""
     checked = Changes.of(dict(changes))
     with organising(store, actor, slug) as (session, challenge):
         texts = dict(challenge.texts or {})
@@ -249,10 +249,10 @@ def change_challenge(store: Store, actor: Actor, slug: str, changes: Mapping[str
 def replace_gold(
     store: Store, actor: Actor, slug: str, phase: str, path: str | Path, *, rescoring: bool = True
 ) -> GoldView:
-    """Replace a phase's gold labels, and queue all its submissions to be scored anew, in one transaction.
+    """Replace a phase's gold labels and queue all its submissions for rescoring, in one transaction.
 
-    The public items stay those that were chosen, as some of their labels may be known by now, and scores are never told
-    more finely than before. Without `rescoring` all results are stale until `rescore`.
+    The public items stay the same, as some of their labels may be known by now, and scores are never rounded more
+    finely than before. Without `rescoring` all results are stale until `rescore`.
     """
     with store.database.read() as session:
         challenge = find_organised(session, actor, slug)
@@ -279,7 +279,7 @@ def replace_gold(
 
 
 def _kept_part(store: Store, task: Task, phase: Phase, labels: Sequence[str]) -> dict[str, object] | None:
-    """The same public items with new labels; two roundings of one score would tell more, so none is finer."""
+    """The public part with new labels: the same items, rounded no finer than before, as two roundings reveal more."""
     if phase.public is None:
         return None
     public = labels
@@ -288,14 +288,14 @@ def _kept_part(store: Store, task: Task, phase: Phase, labels: Sequence[str]) ->
         public = [label for item, label in enumerate(labels) if item in chosen]
         private = [label for item, label in enumerate(labels) if item not in chosen]
         if not any(map(task.scored, public)) or not any(map(task.scored, private)):
-            raise Invalid("the new gold scores no item of the public part, or none of the private rest", field="file")
-    told = public_part.resolution(task, [label for label in public if task.scored(label)])
-    step, margin = (max(phase.public["step"], told.step), max(phase.public["margin"], told.margin))
+            raise Invalid("the new gold scores no item of the public part, or none of the private part", field="file")
+    new = public_part.resolution(task, [label for label in public if task.scored(label)])
+    step, margin = max(phase.public["step"], new.step), max(phase.public["margin"], new.margin)
     return {**phase.public, "step": step, "margin": margin}
 
 
 def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> int:
-    """Queue every submission without a result of the present code and gold; returns how many."""
+    """Queue every submission without a result for the current code and gold; returns how many."""
     with organising(store, actor, slug) as (session, challenge):
         phases = challenge.phases if phase is None else [find_phase(challenge, phase)]
         scorer, now = scorer_sha256(challenge.task, challenge.metric), store.clock()
@@ -305,7 +305,7 @@ def rescore(store: Store, actor: Actor, slug: str, phase: str | None = None) -> 
 
 
 def count_stale(store: Store, actor: Actor, slug: str) -> int:
-    """How many scores are of other code or other gold than the present ones."""
+    """Count the scores that other code or other gold produced."""
     with reading(store, actor, slug) as (session, challenge):
         require_organiser(actor, challenge.id)
         scorer = scorer_sha256(challenge.task, challenge.metric)
@@ -314,7 +314,7 @@ def count_stale(store: Store, actor: Actor, slug: str) -> int:
 
 
 def _unscored(phase: Phase, scorer: str) -> ColumnElement[bool]:
-    """Whether a submission is of this phase and has no result of the present code and gold."""
+    """A condition: submissions of the phase without a result for the current code and gold."""
     scored = select(Result.submission_id).where(Result.scorer_sha256 == scorer, Result.gold_sha256 == phase.gold_sha256)
     return and_(Submission.phase_id == phase.id, Submission.state != "rejected", Submission.id.not_in(scored))
 
@@ -324,7 +324,7 @@ def _rescore_phase(session: Session, phase: Phase, scorer: str, now: datetime) -
     for submission in session.scalars(select(Submission).where(_unscored(phase, scorer)).order_by(Submission.id)):
         if queue_scoring(session, submission, phase, scorer, now):
             queued += 1
-            log(session, submission.id, now, "queued to be scored anew")
+            log(session, submission.id, now, "queued for rescoring")
             if submission.state == "failed":
                 submission.state = "queued"
     queue_comparison(session, phase.id, now)
@@ -344,11 +344,11 @@ restore_challenge = partial(_set_deleted, deleted=False)
 
 
 def unlabelled_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
-    """The file participants answer and its name, from the moment the phase opens."""
+    """The path and name of the phase's unlabelled file, available once the phase opens."""
     with reading(store, actor, slug) as (session, challenge):
         chosen = find_phase(challenge, phase)
         if phase_state(chosen, store.clock()) == "planned" and not actor.organises(challenge.id):
-            raise NotFound(f"the file is given out when phase {phase} opens")
+            raise NotFound(f"the file is available when phase {phase} opens")
         handouts.check_download(session, actor, challenge)
         return store.files.path("unlabelled", chosen.unlabelled_sha256), chosen.unlabelled_name
 

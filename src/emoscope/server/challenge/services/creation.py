@@ -1,4 +1,4 @@
-"""Creating a challenge from what somebody uploads: nothing but the uploaded files is read."""
+"""Challenges and their files from uploads; no other file of this machine is read."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.challenges import check_organiser, create_defined, replace_gold, rewrite
-from emoscope.server.challenge.services.definition import checked, mistakes
+from emoscope.server.challenge.services.definition import Definition, mistakes
 from emoscope.server.challenge.services.handouts import add_file
 from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.challenge.views import ChallengeView, FileView, GoldView
@@ -23,7 +23,7 @@ _FILES = ("unlabelled", "gold", "humans", "file")  # the fields of a definition 
 
 
 class InvalidDefinition(Invalid):
-    """A definition with mistakes; `fields` has the first one of each field by its place, `phases.0.per_day`."""
+    """A definition with mistakes; `fields` has one for each field, such as `phases.0.per_day`."""
 
     def __init__(self, message: str, fields: Mapping[str, str]) -> None:
         self.fields = dict(fields)
@@ -38,58 +38,51 @@ def create_from_uploads(
     *,
     source: str = "definition",
 ) -> ChallengeView:
-    """Create a challenge from a definition, as TOML or plain values, and the files it names.
+    """Create a challenge from a definition, as TOML or plain values, and its files in `uploads`.
 
-    `uploads` has them by those names; any other name is refused, so that no other file of this machine is read.
+    A file that is not among the uploads is refused, so that no other file of this machine is read.
     """
     require_organiser(actor, None)
     document = _document(definition, source) if isinstance(definition, str) else dict(definition)
-    if found := mistakes(document):
-        where, problem = next(iter(found.items()))
-        raise InvalidDefinition(f"{where}: {problem}" if where else problem, found)
-    wanted = checked(document, source)
+    if faults := mistakes(document):
+        where, problem = next(iter(faults.items()))
+        raise InvalidDefinition(f"{where}: {problem}" if where else problem, faults)
     for place, name in _named_files(document):
         if name not in uploads:
             problem = f"the file {name!r} was not uploaded"
             raise InvalidDefinition(f"{place}: {problem}", {place: problem})
     with _received(store, uploads) as folder:
-        return create_defined(store, actor, wanted, Path(source), folder)
+        return create_defined(store, actor, Definition.model_validate(document), Path(source), folder)
 
 
 def replace_gold_by_upload(
     store: Store, actor: Actor, slug: str, phase: str, file_name: str, upload: "SupportsRead[bytes]"
 ) -> GoldView:
-    """Replace a phase's gold labels by an uploaded file; all its submissions are scored anew."""
-    check_organiser(store, actor, slug)
-    name = clean_file_name(file_name)
-    with _received(store, {name: upload}, "file") as folder:
-        return replace_gold(store, actor, slug, phase, folder / name)
+    """Replace a phase's gold labels with an uploaded file and rescore its submissions."""
+    with _uploaded(store, actor, slug, file_name, upload) as path:
+        return replace_gold(store, actor, slug, phase, path)
 
 
 def rewrite_by_upload(
     store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]"
 ) -> ChallengeView:
-    """Take title, texts, survey and whether a report is needed for a rank from an uploaded definition."""
-    check_organiser(store, actor, slug)
-    name = clean_file_name(file_name)
-    with _received(store, {name: upload}, "file") as folder:
-        return rewrite(store, actor, slug, folder / name)
+    """Update title, texts, survey and report requirement from an uploaded definition."""
+    with _uploaded(store, actor, slug, file_name, upload) as path:
+        return rewrite(store, actor, slug, path)
 
 
 def add_uploaded_file(
     store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]", *, title: str, phase: str
 ) -> FileView:
-    """Give out an uploaded file from now on, or when a phase opens; one of the same name is replaced."""
-    check_organiser(store, actor, slug)
-    name = clean_file_name(file_name)
-    with _received(store, {name: upload}, "file") as folder:
-        files = add_file(store, actor, slug, folder / name, title=title.strip(), phase=phase or None)
-    return next(file for file in files if file.name == name)
+    """Make an uploaded file available now or when a phase opens; one with the same name is replaced."""
+    with _uploaded(store, actor, slug, file_name, upload) as path:
+        files = add_file(store, actor, slug, path, title=title.strip(), phase=phase or None)
+    return next(file for file in files if file.name == path.name)
 
 
 def _document(text: str, source: str) -> dict[str, Any]:
     if len(text) > 1 << 20:
-        raise Invalid(f"{source}: is longer than a definition can be", field="definition")
+        raise Invalid(f"{source}: is longer than 1 MiB", field="definition")
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -97,7 +90,7 @@ def _document(text: str, source: str) -> dict[str, Any]:
 
 
 def _named_files(document: Any, place: str = "") -> Iterator[tuple[str, str]]:
-    """All files a definition names, wherever it does, each with its field's place."""
+    """All files that a definition names, each with the path of its field."""
     for key, value in document.items() if isinstance(document, dict) else enumerate(document):
         at = f"{place}.{key}".removeprefix(".")
         if isinstance(value, dict | list):
@@ -108,7 +101,7 @@ def _named_files(document: Any, place: str = "") -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def _received(store: Store, uploads: Mapping[str, "SupportsRead[bytes]"], field: str | None = None) -> Iterator[Path]:
-    """Uploads in a folder for as long as the block runs; what is wrong with them is said by their names in it."""
+    """A temporary folder with the uploads; errors name the files without it."""
     with store.files.received(uploads) as folder:
         try:
             yield folder
@@ -116,3 +109,12 @@ def _received(store: Store, uploads: Mapping[str, "SupportsRead[bytes]"], field:
             raise
         except EmoscopeError as error:
             raise Invalid(str(error).replace(f"{folder}/", ""), field=field) from None
+
+
+@contextmanager
+def _uploaded(store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]") -> Iterator[Path]:
+    """An organiser's upload as a temporary file of its own name."""
+    check_organiser(store, actor, slug)
+    name = clean_file_name(file_name)
+    with _received(store, {name: upload}, "file") as folder:
+        yield folder / name

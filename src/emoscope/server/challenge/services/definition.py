@@ -1,4 +1,4 @@
-"""The TOML file that defines a challenge, checked before anything is created from it."""
+"""The TOML file that defines a challenge, and its validation."""
 
 import tomllib
 from datetime import datetime
@@ -33,9 +33,9 @@ Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 
 
 def _printable(text: str, *, lines: bool = False) -> str:
-    """Refuse what some databases cannot hold and no page shows."""
+    """Refuse characters that some databases cannot store and no page shows."""
     if has_control_characters(text, lines=lines):
-        raise ValueError("may not hold control characters")
+        raise ValueError("must not contain control characters")
     return text
 
 
@@ -57,18 +57,18 @@ class _Strict(BaseModel):
 
 
 def check_year(time: datetime | None) -> None:
-    """Refuse a time that some time zone or database cannot hold.
+    """Refuse a time that some time zones or databases cannot represent.
 
     >>> check_year(datetime(1, 1, 1))
     Traceback (most recent call last):
-    ValueError: a time lies in the years 1970 to 9000
+    ValueError: times must be in the years 1970 to 9000
     """
     if time is not None and not 1970 <= time.year <= 9000:
-        raise ValueError("a time lies in the years 1970 to 9000")
+        raise ValueError("times must be in the years 1970 to 9000")
 
 
 class PhaseDefinition(_Strict):
-    """One phase. Times without an offset are in the phase's own time zone; without times it is opened by command."""
+    """One phase; times without an offset are in its time zone, and without times it is opened and closed manually."""
 
     name: Slug
     title: Title
@@ -81,12 +81,16 @@ class PhaseDefinition(_Strict):
     total: int | None = Field(default=None, ge=1, le=1_000_000)
     rejected_per_day: int = Field(default=50, ge=1, le=10_000)
     board: Literal["open", "hidden"] = "open"
-    public_share: float | None = Field(default=None, gt=0, le=1)  # of the gold an open board scores; the rest decides
+    public_share: float | None = Field(
+        default=None, gt=0, le=1
+    )  # of the gold that an open board scores; the rest decides the final ranking
     counts: Literal["best", "last"] = "best"
     max_bytes: int = Field(default=DEFAULT_MAX_BYTES, ge=1_000, le=1 << 30)
-    published: bool = False  # show the paper's systems beside the teams
+    published: bool = False  # show the paper's systems on the board
     humans: str | None = None  # "published", or a file of judgements (task,worker,label)
-    labels: Literal["secret", "closed", "next"] = "secret"  # teams get the gold at the close, or when the next opens
+    labels: Literal["secret", "closed", "next"] = (
+        "secret"  # when teams get the gold: never, at the close, or when the next phase opens
+    )
 
     @field_validator("time_zone")
     @classmethod
@@ -105,7 +109,7 @@ class PhaseDefinition(_Strict):
         if closes is not None and (opens is None or closes <= opens):
             raise ValueError("'closes' must come after 'opens'")
         if self.board == "hidden" and self.public_share is not None:
-            raise ValueError("'public_share' is for an open board; a hidden one scores all of the gold at the close")
+            raise ValueError("'public_share' is for an open leaderboard; a hidden one uses all of the gold")
         return self
 
     def moment(self, time: datetime | None) -> datetime | None:
@@ -116,7 +120,7 @@ class PhaseDefinition(_Strict):
 
 
 class FileDefinition(_Strict):
-    """A file to give out, such as training data: at once, or when a phase opens."""
+    """A file for participants, such as training data, available immediately or when a phase opens."""
 
     file: str = Field(min_length=1)
     title: Title | None = None
@@ -129,7 +133,7 @@ class Definition(_Strict):
     slug: Slug
     title: Title
     task: str
-    metric: str | None = None  # the task's official one, unless another is named
+    metric: str | None = None  # the task's official metric by default
     description: Description = ""
     rules: Description = ""
     data: Description = ""
@@ -137,10 +141,10 @@ class Definition(_Strict):
     faq: Description = ""
     registration: Registration = "open"
     max_teams: MaxTeams = 2_000
-    downloads: Literal["open", "registered"] = "open"  # files for everybody, or for teams that are let in
+    downloads: Literal["open", "registered"] = "open"  # for everyone, or for approved teams
     files: tuple[FileDefinition, ...] = Field(default=(), max_length=50)
-    survey: tuple[SurveyQuestion, ...] = Field(default=(), max_length=20)  # or the name of a ready one
-    report: Literal["optional", "ranked"] = "optional"  # "ranked": no rank at the close without a report
+    survey: tuple[SurveyQuestion, ...] = Field(default=(), max_length=20)  # or the name of a template
+    report: Literal["optional", "ranked"] = "optional"  # "ranked": teams without a report are not ranked at the close
     phases: tuple[PhaseDefinition, ...] = Field(min_length=1, max_length=20)
 
     @field_validator("task")
@@ -158,18 +162,18 @@ class Definition(_Strict):
         if not isinstance(value, str):
             return value
         if value not in (ready := ready_surveys()):
-            raise ValueError(f"no ready survey {value!r}; there are: {', '.join(ready)}")
+            raise ValueError(f"no survey template {value!r}; available: {', '.join(ready)}")
         return ready[value]
 
     @property
     def row(self) -> dict[str, Any]:
-        """What is kept of it besides phases and files."""
+        """The values of the challenge's row."""
         values = self.model_dump(exclude={"phases", "files", "survey", *TEXTS})
         return values | {"texts": self.texts, "survey": [one.model_dump(mode="json") for one in self.survey]}
 
     @property
     def texts(self) -> dict[str, str]:
-        """The texts besides the description, those that there are."""
+        """The texts other than the description, without empty ones."""
         return {name: text for name in TEXTS if (text := getattr(self, name))}
 
     @model_validator(mode="after")
@@ -180,7 +184,7 @@ class Definition(_Strict):
             raise ValueError(str(error)) from None
         official = task.metric == get_task(self.task).metric
         if not official and any(phase.published or phase.humans == "published" for phase in self.phases):
-            raise ValueError(f"the paper's figures are not by {self.metric}; leave out 'published', or 'metric'")
+            raise ValueError(f"the paper does not report {self.metric}; remove 'published' or 'metric'")
         if len({phase.name for phase in self.phases}) != len(self.phases):
             raise ValueError("two phases have the same name")
         names = {phase.name for phase in self.phases}
@@ -190,7 +194,7 @@ class Definition(_Strict):
         if len({Path(file.file).name for file in self.files}) != len(self.files):
             raise ValueError("two files have the same name")
         if self.phases[-1].labels == "next":
-            raise ValueError(f'labels = "next" in {self.phases[-1].name}, after which no phase comes')
+            raise ValueError(f'labels = "next" in {self.phases[-1].name}, but it is the last phase')
         if len({question.name for question in self.survey}) != len(self.survey):
             raise ValueError("two questions of the survey have the same name")
         if self.report == "ranked" and not self.survey:
@@ -199,7 +203,7 @@ class Definition(_Strict):
 
 
 class Changes(_Strict):
-    """What may be changed of a challenge that is there."""
+    """What can be changed after a challenge was created."""
 
     title: Title | None = None
     description: Description | None = None
@@ -212,7 +216,7 @@ class Changes(_Strict):
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The checked values that are named.
+        """The validated values, without those that are None.
 
         >>> Changes.of({"title": " Mine ", "max_teams": None})
         {'title': 'Mine'}
@@ -226,7 +230,7 @@ class Changes(_Strict):
 
 
 def read_definition(path: str | Path) -> Definition:
-    """Read and check a challenge's file; a mistake names the file and the field.
+    """Read and validate a challenge's file; errors name the file and the field.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "mine.toml"
@@ -243,7 +247,7 @@ def read_definition(path: str | Path) -> Definition:
 
 
 def checked(document: dict[str, Any], path: str | Path) -> Definition:
-    """A definition from plain values, or the first mistake in it."""
+    """Validate a definition; raises its first mistake."""
     try:
         return Definition.model_validate(document)
     except ValidationError as error:
@@ -253,7 +257,7 @@ def checked(document: dict[str, Any], path: str | Path) -> Definition:
 
 
 def mistakes(document: dict[str, Any]) -> dict[str, str]:
-    """All mistakes in a definition's plain values, by the field's place, such as `phases.0.per_day`.
+    """All mistakes in a definition, by field, such as `phases.0.per_day`.
 
     >>> mistakes({"slug": "Mine", "title": "Mine", "task": "emocontext", "phases": [{}]})["slug"]
     "String should match pattern '^[a-z0-9][a-z0-9-]{0,62}$'"
@@ -266,8 +270,8 @@ def mistakes(document: dict[str, Any]) -> dict[str, str]:
 
 
 def _mistakes(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
-    found = error.errors(include_url=False, include_context=False)
-    return [(one["loc"], one["msg"].removeprefix("Value error, ")) for one in found]
+    faults = error.errors(include_url=False, include_context=False)
+    return [(fault["loc"], fault["msg"].removeprefix("Value error, ")) for fault in faults]
 
 
 def _field(location: tuple[int | str, ...], document: dict[str, Any]) -> str:
@@ -281,7 +285,7 @@ def _field(location: tuple[int | str, ...], document: dict[str, Any]) -> str:
 
 
 def ready_challenges() -> list[str]:
-    """The names of the challenge files that come with the package.
+    """The names of the challenge templates that come with the package.
 
     >>> ready_challenges()
     ['emocontext', 'emotionx-friends', 'emotionx-push', 'iest']
@@ -291,7 +295,7 @@ def ready_challenges() -> list[str]:
 
 
 def ready_challenge(name: str) -> str:
-    """The text of a challenge file that comes with the package, to be edited and created."""
+    """The text of a challenge template that comes with the package."""
     if name not in ready_challenges():
-        raise EmoscopeError(f"no ready challenge {name!r}; there are: {', '.join(ready_challenges())}")
+        raise EmoscopeError(f"no challenge template {name!r}; available: {', '.join(ready_challenges())}")
     return files("emoscope.server.challenge").joinpath("ready", f"{name}.toml").read_text(encoding="utf-8")

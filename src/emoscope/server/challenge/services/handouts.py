@@ -1,4 +1,4 @@
-"""Files that participants get: training data, and the labels of a phase once it is over."""
+"""Files for participants: training data, and the labels of closed phases."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -30,21 +30,21 @@ _GIVEN = "labels.give"
 
 
 def check_registered(session: Session, actor: Actor, challenge: Challenge) -> None:
-    """Refuse everyone but the challenge's organisers and members of teams that have been let in."""
+    """Refuse everyone but the organisers and members of approved teams."""
     if actor.organises(challenge.id):
         return
     if find_team(session, challenge, require_member(actor, challenge.id)).approved_at is None:
-        raise NotAllowed("your team waits for the organisers to approve it")
+        raise NotAllowed("your team is waiting for the organisers' approval")
 
 
 def check_download(session: Session, actor: Actor, challenge: Challenge) -> None:
-    """Refuse those who may not have this challenge's files."""
+    """Refuse people who may not download this challenge's files."""
     if challenge.downloads == "registered":
         check_registered(session, actor, challenge)
 
 
 def list_files(store: Store, actor: Actor, slug: str) -> list[FileView]:
-    """The files that are given out besides those of the phases, and when those to come are."""
+    """List the files for participants, other than those of the phases, with the phase that releases them."""
     with reading(store, actor, slug) as (session, challenge):
         now = store.clock()
         return [FileView.of(file, **_waits(file, now)) for file in _files(session, challenge)]
@@ -68,19 +68,19 @@ def _find_file(session: Session, challenge: Challenge, name: str) -> ChallengeFi
 
 
 def challenge_file(store: Store, actor: Actor, slug: str, name: str) -> tuple[Path, str]:
-    """A file to download and its name, for those who may have it."""
+    """The path and name of a file to download."""
     with reading(store, actor, slug) as (session, challenge):
         check_download(session, actor, challenge)
         file = _find_file(session, challenge, name)
         if not _waits(file, store.clock())["given_out"] and not actor.organises(challenge.id):
-            raise NotFound(f"the file is given out when phase {file.phase and file.phase.name} opens")
+            raise NotFound(f"the file is available when phase {file.phase and file.phase.name} opens")
         return store.files.path("unlabelled", file.sha256), file.name
 
 
 def add_file(
     store: Store, actor: Actor, slug: str, path: str | Path, *, title: str = "", phase: str | None = None
 ) -> list[FileView]:
-    """Give out a file from now on, or when a phase opens; one of the same name is replaced."""
+    """Make a file available now or when a phase opens; one with the same name is replaced."""
     with store.database.read() as session:
         find_organised(session, actor, slug)
     kept = store.files.keep_file(Path(path), "unlabelled")
@@ -92,7 +92,7 @@ def add_file(
 
 
 def remove_file(store: Store, actor: Actor, slug: str, name: str) -> None:
-    """Give a file out no longer."""
+    """Stop offering a file."""
     with organising(store, actor, slug) as (session, challenge):
         session.delete(_find_file(session, challenge, name))
         record(session, store, actor, "file.remove", slug, challenge_id=challenge.id, name=name)
@@ -101,11 +101,11 @@ def remove_file(store: Store, actor: Actor, slug: str, name: str) -> None:
 def keep(
     session: Session, store: Store, challenge: Challenge, stored: StoredFile, name: str, title: str, phase: Phase | None
 ) -> None:
-    """A file to give out, in the present transaction; never the gold of a phase that is not over."""
+    """Add a file in the current transaction, but never the gold of a phase that has not closed."""
     now, name = store.clock(), clean_file_name(name)
     for other in session.scalars(select(Phase).where(Phase.gold_sha256 == stored.sha256)):
         if phase_state(other, now) != "closed":
-            raise Conflict(f"{name} is the gold of phase {other.name}; `labels` says when teams get that")
+            raise Conflict(f"{name} is the gold file of phase {other.name}; use its `labels` setting instead")
     earlier = next((file for file in _files(session, challenge) if file.name == name), None)
     if earlier is not None:
         session.delete(earlier)
@@ -128,7 +128,7 @@ Given = Sequence[tuple[FileDefinition, StoredFile]]
 
 
 def stored_files(store: Store, definition: Definition, folder: Path) -> Given:
-    """The files a new challenge gives out, copied into the store."""
+    """Copy the files of a new challenge into the store."""
     return [(file, store.files.keep_file(folder / file.file, "unlabelled")) for file in definition.files]
 
 
@@ -140,11 +140,14 @@ def keep_all(session: Session, store: Store, challenge: Challenge, given: Given)
 
 
 def labels_released(session: Session, phase: Phase, now: datetime) -> bool:
-    """Whether teams get a phase's gold: it has closed, the next has opened if that was asked for, and no phase that is
-    not over, of any challenge, has the same items."""
+    """Whether teams can get a phase's gold.
+
+    It must have closed, the next phase must have opened if the challenge says so, and no phase of any challenge with
+    the same items may still be running.
+    """
     if phase.labels == "secret" or phase_state(phase, now) != "closed":
         return False
-    after = [one for one in phase.challenge.phases if one.position > phase.position]
+    after = [other for other in phase.challenge.phases if other.position > phase.position]
     if phase.labels == "next" and not (after and phase_state(after[0], now) != "planned"):
         return False
     same = (Phase.gold_sha256 == phase.gold_sha256) | (Phase.unlabelled_sha256 == phase.unlabelled_sha256)
@@ -152,13 +155,13 @@ def labels_released(session: Session, phase: Phase, now: datetime) -> bool:
 
 
 def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
-    """The gold of a phase that is over and its name, for teams; who has got it is in the audit log."""
+    """The path and name of a closed phase's gold, for teams; downloads are recorded in the audit log."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         check_registered(session, actor, challenge)
         chosen = find_phase(challenge, phase)
         if not labels_released(session, chosen, store.clock()):
-            raise NotFound(f"the labels of phase {phase} are not given out" + _when(chosen))
+            raise NotFound(f"the labels of phase {phase} are not available" + _when(chosen))
         thing = f"{slug}/{phase}"
         seen = select(AuditEntry.id).where(
             AuditEntry.action == _GIVEN, AuditEntry.object == thing, AuditEntry.actor == actor.label[:120]
@@ -170,12 +173,12 @@ def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path
 
 
 def _when(phase: Phase) -> str:
-    when = {"closed": "; teams get them when it is closed", "next": "; teams get them when the next phase has opened"}
+    when = {"closed": "; teams get them when it closes", "next": "; teams get them when the next phase opens"}
     return when.get(phase.labels, "")
 
 
 def check_labels_unseen(session: Session, phase: Phase) -> None:
-    """Refuse to open a phase again whose labels somebody has got."""
+    """Refuse to reopen a phase whose labels were downloaded."""
     thing = f"{phase.challenge.slug}/{phase.name}"
     if session.scalar(select(AuditEntry.id).where(AuditEntry.action == _GIVEN, AuditEntry.object == thing).limit(1)):
-        raise Conflict(f"phase {phase.name} cannot be opened again: its labels have been given out")
+        raise Conflict(f"phase {phase.name} cannot be reopened: its labels have been downloaded")

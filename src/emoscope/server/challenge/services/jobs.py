@@ -1,4 +1,4 @@
-"""The scoring jobs of a challenge, for its organisers: what waits, what runs and what failed, with the reason."""
+"""The scoring jobs of a challenge, for its organisers."""
 
 from sqlalchemy import func, select
 
@@ -12,7 +12,7 @@ SHOWN = 100
 
 
 def jobs(store: Store, actor: Actor, slug: str) -> JobsView:
-    """How many jobs are in each state, and the newest of those that are not done; `rescore` tries failed ones again."""
+    """The number of jobs in each state, and the newest unfinished ones; `rescore` retries failed ones."""
     with store.database.read() as session:
         challenge = find_organised(session, actor, slug)
         own = select(Job, Phase.name, Submission.public_id).join(Phase, Job.phase_id == Phase.id)

@@ -1,4 +1,4 @@
-"""Finding objects by name, and none that the actor may not know of."""
+"""Find challenges, phases and teams that the actor may see, and the state of a phase."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,7 +59,7 @@ def organising(store: Store, actor: Actor, slug: str) -> Iterator[tuple[Session,
 
 
 def find_phase(challenge: Challenge, name: str) -> Phase:
-    """A phase of a challenge by its name."""
+    """Find a phase of a challenge by its name."""
     phases = {phase.name: phase for phase in challenge.phases}
     if name not in phases:
         raise NotFound(f"{challenge.slug} has no phase {name[:64]!r}; it has: {', '.join(phases)}", field="phase")
@@ -67,7 +67,7 @@ def find_phase(challenge: Challenge, name: str) -> Phase:
 
 
 def phase_state(phase: Phase, now: datetime) -> PhaseState:
-    """Whether a phase is yet to open, open or closed."""
+    """The state of a phase now."""
     return state_between(phase.opens_at, phase.closes_at, now)
 
 
@@ -79,37 +79,37 @@ def state_between(opens: datetime | None, closes: datetime | None, now: datetime
 
 
 def require_running(challenge: Challenge, now: datetime) -> None:
-    """Refuse what makes no sense once all phases are closed."""
+    """Refuse if all phases have closed."""
     if all(phase_state(phase, now) == "closed" for phase in challenge.phases):
-        raise Conflict(f"{challenge.slug} is over")
+        raise Conflict(f"{challenge.slug} has ended")
 
 
 def open_phase_of(challenge: Challenge, now: datetime) -> Phase:
-    """The one phase that is open."""
+    """The only open phase."""
     running = [phase for phase in challenge.phases if phase_state(phase, now) == "open"]
     if not running:
         raise Conflict(f"{challenge.slug} has no open phase", field="phase")
     if len(running) > 1:
-        raise Conflict(f"several phases are open, name one: {', '.join(p.name for p in running)}", field="phase")
+        raise Conflict(f"several phases are open, choose one: {', '.join(p.name for p in running)}", field="phase")
     return running[0]
 
 
 def board_visible(actor: Actor, phase: Phase, now: datetime) -> bool:
-    """Whether the actor may see scores: organisers always, others not before the phase opens or while it hides them."""
+    """Whether the actor may see scores: organisers always, others when the phase closes or has an open board."""
     state = phase_state(phase, now)
     return actor.organises(phase.challenge_id) or state == "closed" or (state == "open" and phase.board == "open")
 
 
 def provisional(phase: Phase, now: datetime) -> bool:
-    """Whether the phase's board is a running one, which tells rounded scores on the public part and nothing else."""
+    """Whether the board is provisional: it shows only rounded scores on the public part."""
     return phase.board == "open" and phase_state(phase, now) != "closed"
 
 
 def find_team(session: Session, challenge: Challenge, team_id: int, *, lock: bool = False) -> Team:
-    """A team of a challenge; with `lock` nobody else decides on it until the transaction ends."""
+    """Find a team of a challenge; with `lock` its row stays locked until the transaction ends."""
     query = select(Team).where(Team.id == team_id, Team.challenge_id == challenge.id)
     if lock:
-        # What was read before the lock may be out of date.
+        # Data read before the lock may be out of date.
         query = query.with_for_update().execution_options(populate_existing=True)
     team = session.scalar(query)
     if team is None:

@@ -1,4 +1,4 @@
-"""Two teams that become one: an offer, its answer, and the rule they keep to."""
+"""Merging two teams: the offer, the answer, and the rules."""
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -17,7 +17,7 @@ from emoscope.server.store.names import name_key
 
 
 def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeView:
-    """Offer to merge the actor's team into another, which has to accept."""
+    """Offer to merge the actor's team into another, which must accept."""
     with changing(store, actor, slug) as (session, challenge):
         own = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         key = name_key(team_name[:200])
@@ -30,7 +30,7 @@ def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeV
             Merge.from_team_id == own.id, Merge.to_team_id == other.id, Merge.state == "offered"
         )
         if session.scalar(same):
-            raise Conflict("this offer is waiting for an answer already", field="team")
+            raise Conflict("this offer has already been made", field="team")
         _check_rule(session, store, challenge, own, other)
         merge = Merge(from_team_id=own.id, to_team_id=other.id, state="offered", created_at=store.clock())
         session.add(merge)
@@ -40,20 +40,20 @@ def offer_merge(store: Store, actor: Actor, slug: str, team_name: str) -> MergeV
 
 
 def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept: bool) -> MergeView:
-    """Accept or decline an offer to the actor's team; the offering team takes it back by declining."""
+    """Accept or decline an offer to the actor's team; the offering team can withdraw it by declining."""
     with changing(store, actor, slug) as (session, challenge):
         own_id = require_member(actor, challenge.id)
         merge = session.get(Merge, merge_id)
         if merge is None or own_id not in (merge.from_team_id, merge.to_team_id):
             raise NotFound("no such offer to your team")
-        # Always in the order of the ids, so that two mergers cannot wait for each other.
+        # Always in the order of their ids, so that two merges cannot deadlock.
         teams = {
             team_id: find_team(session, challenge, team_id, lock=True)
             for team_id in sorted((merge.from_team_id, merge.to_team_id))
         }
         session.refresh(merge)
         if merge.state != "offered":
-            raise Conflict(f"the offer was {merge.state} already")
+            raise Conflict(f"the offer was already {merge.state}")
         joining, staying = teams[merge.from_team_id], teams[merge.to_team_id]
         if accept:
             if own_id != staying.id:
@@ -68,13 +68,13 @@ def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept
 
 
 def _check_rule(session: Session, store: Store, challenge: Challenge, first: Team, second: Team) -> None:
-    """Refuse a merger of teams that are gone or have too many members.
+    """Refuse to merge teams that are gone, disqualified or too large together.
 
-    By Kaggle's rule they may not have submitted more together than one team could have by now.
+    As on Kaggle, together they may not have submitted more than one team could have by now.
     """
     for team in (first, second):
         if not team.is_active:
-            raise Conflict(f"team {team.name!r} is no longer there")
+            raise Conflict(f"team {team.name!r} no longer exists")
         if team.disqualified_for is not None:
             raise Conflict(f"team {team.name!r} is disqualified")
     now = store.clock()

@@ -1,7 +1,6 @@
-"""Announcements to everybody and messages to one team: shown on the challenge's page, and mailed on request."""
+"""Announcements to everyone and messages to one team, on the challenge page and optionally by e-mail."""
 
 import unicodedata
-from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -20,19 +19,19 @@ from emoscope.server.store.models import Challenge, Member, Notice, Team
 from emoscope.server.store.names import has_control_characters, one_line
 
 _LEASE = timedelta(minutes=2)  # longer than a mail server may take for one mail
-_GIVE_UP = 3  # mails that could not be sent one after the other
+_GIVE_UP = 3  # after this many failures in a row
 
 
 def post_notice(
     store: Store, actor: Actor, slug: str, *, title: str, text: str, team_id: int | None = None, mail: bool = False
 ) -> NoticeView:
-    """Tell everybody something, or one team. With `mail`, `send_notice` mails it to all members with an address."""
+    """Post an announcement, or a message to one team; with `mail`, `send_notice` can then mail it to members."""
     title, text = _clean_title(title), _clean_text(text)
     with organising(store, actor, slug) as (session, challenge):
         if mail:
             require_not_deleted(challenge)
         if team_id is not None and find_team(session, challenge, team_id).merged_into is not None:
-            raise Conflict("the team has merged into another")
+            raise Conflict("the team has been merged into another")
         notice = Notice(
             challenge_id=challenge.id,
             team_id=team_id,
@@ -46,8 +45,8 @@ def post_notice(
         session.add(notice)
         session.flush()
         thing, action = (challenge.slug, "notice.post") if team_id is None else (f"team {team_id}", "team.message")
-        told = {"notice": notice.id, "title": title, "mails": len(notice.unsent)}
-        record(session, store, actor, action, thing, challenge_id=challenge.id, **told)
+        detail = {"notice": notice.id, "title": title, "mails": len(notice.unsent)}
+        record(session, store, actor, action, thing, challenge_id=challenge.id, **detail)
         return _view(notice, organises=True)
 
 
@@ -58,20 +57,20 @@ def _recipients(session: Session, challenge: Challenge, team_id: int | None) -> 
 
 
 def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Post) -> NoticeView:
-    """Mail a notice to those who have not got it yet; who could not be reached stays among them.
+    """Mail a notice to the members who have not received it yet; failed recipients can be tried again.
 
-    Each mail is noted when it is sent, so that somebody else can go on where a killed sender stopped.
+    Each mail is recorded when it is sent, so that another process can continue where a killed one stopped.
     """
     if post.mailer is None:
-        raise NotAllowed("this server sends no mail; the notice is on the challenge's page")
+        raise NotAllowed("this server sends no e-mail; the announcement is on the challenge page")
     with organising(store, actor, slug) as (session, challenge):
         require_not_deleted(challenge)
         notice = _find(session, challenge, notice_id)
         if notice.sending_until is not None and notice.sending_until > store.clock():
-            raise Conflict("the mails are being sent; look again in a while")
-        members = {one.id: one for one in session.scalars(select(Member).where(Member.id.in_(notice.unsent)))}
-        # Who has left meanwhile is not waited for.
-        notice.unsent = [one for one in notice.unsent if one in members and members[one].email]
+            raise Conflict("the e-mails are already being sent; check back later")
+        members = {row.id: row for row in session.scalars(select(Member).where(Member.id.in_(notice.unsent)))}
+        # Skip members who have left or have no address.
+        notice.unsent = [member for member in notice.unsent if member in members and members[member].email]
         notice.sending_until = store.clock() + _LEASE
     failures, address = 0, f"{post.base}/challenges/{challenge.slug}"
     for member_id in notice.unsent:
@@ -86,18 +85,18 @@ def send_notice(store: Store, actor: Actor, slug: str, notice_id: int, post: Pos
             continue
         with store.database.write() as session:
             current = session.get_one(Notice, notice.id, with_for_update=True)
-            current.unsent = [one for one in current.unsent if one != member_id]
+            current.unsent = [member for member in current.unsent if member != member_id]
             current.mailed, current.sending_until = current.mailed + 1, store.clock() + _LEASE
     with store.database.write() as session:
         current = session.get_one(Notice, notice.id, with_for_update=True)
         current.sending_until = None
-        told = {"notice": current.id, "mailed": current.mailed, "unsent": len(current.unsent)}
-        record(session, store, actor, "notice.mail", challenge.slug, challenge_id=challenge.id, **told)
+        detail = {"notice": current.id, "mailed": current.mailed, "unsent": len(current.unsent)}
+        record(session, store, actor, "notice.mail", challenge.slug, challenge_id=challenge.id, **detail)
         return _view(current, organises=True)
 
 
 def list_notices(store: Store, actor: Actor, slug: str) -> list[NoticeView]:
-    """Newest first: announcements, and messages to the actor's team; for organisers all, withdrawn ones too."""
+    """List announcements and messages to the actor's team, newest first; organisers see all, also withdrawn ones."""
     with reading(store, actor, slug) as (session, challenge):
         organises = actor.organises(challenge.id)
         query = select(Notice).where(Notice.challenge_id == challenge.id).order_by(Notice.id.desc())
@@ -116,7 +115,7 @@ def _set_withdrawn(store: Store, actor: Actor, slug: str, notice_id: int, *, wit
         return _view(notice, organises=True)
 
 
-# A withdrawn notice is seen by organisers only; mails cannot be taken back.
+# Only organisers see a withdrawn notice; mails cannot be recalled.
 withdraw_notice = partial(_set_withdrawn, withdrawn=True)
 restore_notice = partial(_set_withdrawn, withdrawn=False)
 
@@ -130,29 +129,28 @@ def _find(session: Session, challenge: Challenge, notice_id: int) -> Notice:
 
 
 def _view(notice: Notice, *, organises: bool) -> NoticeView:
-    known: Sequence[int] = notice.unsent if organises else ()
     return NoticeView.of(
         notice,
         posted=notice.created_at,
         team=None if notice.team is None else notice.team.name,
         mailed=notice.mailed if organises else 0,
-        unsent=len(known),
+        unsent=len(notice.unsent) if organises else 0,
     )
 
 
 def _clean_title(text: str) -> str:
     title = one_line(text)
     if not title or len(title) > MAX_TITLE:
-        raise Invalid(f"a title of 1 to {MAX_TITLE} characters is needed", field="title")
+        raise Invalid(f"enter a title of 1 to {MAX_TITLE} characters", field="title")
     if has_control_characters(title):
-        raise Invalid("the title may not hold control characters", field="title")
+        raise Invalid("the title must not contain control characters", field="title")
     return title
 
 
 def _clean_text(text: str) -> str:
     clean = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).splitlines()).strip()
     if not clean or len(clean) > MAX_ANNOUNCEMENT:
-        raise Invalid(f"a text of 1 to {MAX_ANNOUNCEMENT:,} characters is needed", field="text")
+        raise Invalid(f"enter a text of 1 to {MAX_ANNOUNCEMENT:,} characters", field="text")
     if has_control_characters(clean, lines=True):
-        raise Invalid("the text may not hold control characters", field="text")
+        raise Invalid("the text must not contain control characters", field="text")
     return clean

@@ -1,4 +1,4 @@
-"""The files of a phase, checked against each other before the challenge is created."""
+"""Checks that the files of a phase fit together, before the challenge is created."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from emoscope.tasks import Task
 
 @dataclass(frozen=True, slots=True)
 class PhaseFiles:
-    """Files that fit together, and the figures of the human baseline, where there is one."""
+    """The files of a phase, and the scores of the human baseline if there is one."""
 
     unlabelled: Path
     gold: Path
@@ -28,7 +28,7 @@ class PhaseFiles:
     def checked(
         cls, task: Task, unlabelled: Path, gold: Path, judgements: Path | None = None, *, published: bool = False
     ) -> "PhaseFiles":
-        """The files, if participants get no labels and the gold is for the same items in the same order."""
+        """Check that the unlabelled file has no labels, and that the gold has the same items in the same order."""
         items = list(task.read(unlabelled))
         for number, example in enumerate(items, start=1):
             if example.label is not None or example.votes:
@@ -53,7 +53,7 @@ class PhaseFiles:
 
 
 def check_files(definition: Definition, source: Path, folder: Path) -> list[PhaseFiles]:
-    """The files of every phase; a mistake names the definition's field and the file at fault."""
+    """Check the files of every phase; errors name the field of the definition and the file."""
     task = measured(definition.task, definition.metric)
     checked = []
     for phase in definition.phases:

@@ -1,7 +1,6 @@
-"""A team's quota in a phase, counted from the submissions themselves, so that nothing can drift.
+"""Submission quotas, counted from the submissions themselves so that they cannot drift.
 
-Decisions on a count are made under the team's row lock (on SQLite, the write lock), so parallel uploads are counted one
-after the other.
+Quotas are checked under the team's row lock (on SQLite, the write lock), so parallel uploads are counted one by one.
 """
 
 import math
@@ -23,7 +22,7 @@ def local_day(phase: Phase, moment: datetime) -> date:
 
 
 def usage(session: Session, phase: Phase, team_ids: Sequence[int], now: datetime) -> QuotaView:
-    """What these teams have used together."""
+    """The quota that these teams have used in total."""
     today_date = local_day(phase, now)
     day = today_date.isoformat()
     mine = (Submission.phase_id == phase.id, Submission.team_id.in_(team_ids))
@@ -47,22 +46,22 @@ def usage(session: Session, phase: Phase, team_ids: Sequence[int], now: datetime
 
 
 def check_accepted(quota: QuotaView, now: datetime) -> None:
-    """Refuse another submission where the day's or the phase's cap is reached."""
+    """Refuse another submission if the daily or total limit is reached."""
     if quota.total is not None and quota.used_total >= quota.total:
         raise QuotaExceeded(f"the team has used all {quota.total:,} submissions of phase {quota.phase}", None)
     if quota.used_today >= quota.per_day:
         raise QuotaExceeded(
-            f"the team has used its {quota.per_day:,} submissions of {quota.day} in phase {quota.phase}",
+            f"the team has used its {quota.per_day:,} submissions for {quota.day} in phase {quota.phase}",
             _seconds(quota, now),
         )
 
 
 def check_rejected(quota: QuotaView, now: datetime) -> None:
-    """Refuse more files where too many were refused today."""
+    """Refuse another file if too many were rejected today."""
     if quota.rejected_today >= quota.rejected_per_day:
         raise QuotaExceeded(
-            f"{quota.rejected_today:,} files of the team were refused on {quota.day}, which is the limit; "
-            "check files with `emoscope verify` before sending them",
+            f"the team has reached the limit of {quota.rejected_per_day:,} rejected files on {quota.day}; "
+            "check files with `emoscope verify` before you submit them",
             _seconds(quota, now),
         )
 
@@ -72,7 +71,7 @@ def _seconds(quota: QuotaView, now: datetime) -> int:
 
 
 def days_running(phase: Phase, now: datetime) -> int:
-    """On how many of its days a phase has been open so far, today included."""
+    """The number of days a phase has been open so far, including today."""
     if phase.opens_at is None or now < phase.opens_at:
         return 0
     end = now if phase.closes_at is None else min(now, phase.closes_at)

@@ -1,4 +1,4 @@
-"""Reports: what teams tell about their systems, in answer to the challenge's survey."""
+"""Teams' reports on their systems, in answer to the challenge's survey."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import changing, find_challenge, find_team, reading
 from emoscope.server.challenge.services.survey import SurveyQuestion
-from emoscope.server.challenge.views import QuestionView, ReportView
+from emoscope.server.challenge.views import ReportView
 from emoscope.server.errors import Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Report
@@ -18,14 +18,14 @@ from emoscope.server.store.names import has_control_characters, one_line
 _ADDRESS = re.compile(r"https?://[^\s<>\"']{3,480}")
 
 
-def survey(store: Store, actor: Actor, slug: str) -> list[QuestionView]:
-    """What teams of a challenge are asked."""
+def survey(store: Store, actor: Actor, slug: str) -> list[SurveyQuestion]:
+    """The survey questions of a challenge."""
     with store.database.read() as session:
-        return [QuestionView(**one) for one in find_challenge(session, actor, slug).survey or []]
+        return [SurveyQuestion(**question) for question in find_challenge(session, actor, slug).survey or []]
 
 
 def get_report(store: Store, actor: Actor, slug: str) -> ReportView | None:
-    """The report of the actor's team, if it has written one."""
+    """The report of the actor's team, if there is one."""
     with reading(store, actor, slug) as (session, challenge):
         report = session.get(Report, require_member(actor, challenge.id))
         return None if report is None else ReportView.of(report)
@@ -40,41 +40,41 @@ def keep_report(
     summary: str = "",
     paper: str = "",
 ) -> ReportView:
-    """Keep what the actor's team tells about its system; it may be changed at any time."""
+    """Save the report of the actor's team; it can be changed at any time."""
     with changing(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         if not challenge.survey:
-            raise NotFound(f"{slug} asks for no report")
-        told = {
+            raise NotFound(f"{slug} does not ask for a report")
+        values = {
             "answers": _clean_answers(challenge, answers),
             "summary": _clean_summary(summary),
             "paper": _clean_address(paper),
         }
-        if not any(told.values()):
-            raise Invalid("the report is empty: tick at least one answer", field="answers")
-        report = session.merge(Report(team_id=team.id, updated_at=store.clock(), **told))
+        if not any(values.values()):
+            raise Invalid("the report is empty; select at least one answer", field="answers")
+        report = session.merge(Report(team_id=team.id, updated_at=store.clock(), **values))
         record(session, store, actor, "report.keep", f"team {team.id}", challenge_id=challenge.id)
         session.flush()
         return ReportView.of(report)
 
 
 def _clean_answers(challenge: Challenge, answers: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    questions = {one.name: one for one in (SurveyQuestion(**each) for each in challenge.survey or [])}
+    questions = {question["name"]: SurveyQuestion(**question) for question in challenge.survey or []}
     if unknown := [name for name in answers if name not in questions]:
         raise Invalid(f"the survey has no question {unknown[0][:64]!r}", field="answers")
-    return {name: told for name in questions if (told := _clean_answer(questions[name], answers.get(name, ())))}
+    return {name: kept for name in questions if (kept := _clean_answer(questions[name], answers.get(name, ())))}
 
 
-def _clean_answer(question: SurveyQuestion, told: Sequence[str]) -> list[str]:
-    """What was ticked and written in, without doubles; a known option in its own spelling."""
+def _clean_answer(question: SurveyQuestion, given: Sequence[str]) -> list[str]:
+    """The answers without duplicates; known options in their own spelling."""
     known = {option.casefold(): option for option in question.options}
     kept: dict[str, str] = {}
-    for text in told:
+    for text in given:
         answer = one_line(text)
         if has_control_characters(answer):
-            raise Invalid("an answer may not hold control characters", field=question.name)
+            raise Invalid("an answer must not contain control characters", field=question.name)
         if len(answer) > MAX_ANSWER:
-            raise Invalid(f"an answer is longer than {MAX_ANSWER} characters; part them by commas", field=question.name)
+            raise Invalid(f"an answer is longer than {MAX_ANSWER} characters", field=question.name)
         if answer:
             kept.setdefault(answer.casefold(), known.get(answer.casefold(), answer))
     if len(kept) > MAX_ANSWERS:
@@ -87,12 +87,12 @@ def _clean_summary(text: str) -> str:
     if len(summary) > MAX_SUMMARY:
         raise Invalid(f"the summary is longer than {MAX_SUMMARY:,} characters", field="summary")
     if has_control_characters(summary, lines=True):
-        raise Invalid("the summary may not hold control characters", field="summary")
+        raise Invalid("the summary must not contain control characters", field="summary")
     return summary
 
 
 def _clean_address(text: str) -> str:
     address = text.strip()
     if address and not _ADDRESS.fullmatch(address):
-        raise Invalid("the address of the paper must begin with https:// and hold no blanks", field="paper")
+        raise Invalid("the link to the paper must start with https:// and contain no spaces", field="paper")
     return address

@@ -1,4 +1,4 @@
-"""How much space a challenge uses, or all of them."""
+"""The storage that challenges use."""
 
 import shutil
 
@@ -12,7 +12,7 @@ from emoscope.server.store.models import Phase, Submission
 
 
 def storage(store: Store, actor: Actor, slug: str | None = None) -> StorageView:
-    """The space of a challenge's files, or of all; the database and the disk for those who organise everything."""
+    """The size of a challenge's files, or of all; also of database and free disk, for organisers of everything."""
     with store.database.read() as session:
         challenge_id = None if slug is None else find_challenge(session, actor, slug).id
         require_organiser(actor, challenge_id)

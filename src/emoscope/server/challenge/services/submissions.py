@@ -1,4 +1,4 @@
-"""Submissions: received whole, verified at once, counted atomically, and on the disk before they are answered."""
+"""Submissions: verified on upload, counted atomically, and on disk before they are confirmed."""
 
 import secrets
 from datetime import datetime
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
-from emoscope.server.challenge.scoring.public_part import resolution_of, told
+from emoscope.server.challenge.scoring.public_part import resolution_of, rounded_score
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.services import uploads
@@ -47,11 +47,11 @@ def submit(
     note: str = "",
     key: str | None = None,
 ) -> SubmissionView:
-    """Take a file for a phase, or for the only open one.
+    """Submit a file to a phase, or to the only open one.
 
-    Accepted means: the file is on the disk, the submission counts and its scoring is queued, all in one transaction.
-    A refused file is recorded, and counts towards the day's cap of refused files instead. With a `key` the same request
-    may be sent again after a lost answer: it gets the first one's answer.
+    Once accepted, the file is on disk, and the submission is counted and queued for scoring in one transaction. A
+    rejected file is recorded and counts towards the daily limit of rejected files. With a `key`, a request that is sent
+    again because its response was lost gets the first one's response.
     """
     uploads.check_media_type(media_type)
     name, note, key = uploads.clean_file_name(file_name), uploads.clean_note(note), uploads.clean_key(key)
@@ -62,7 +62,7 @@ def submit(
         if earlier := _repeated(session, actor, chosen, key, now):
             return earlier
         _check_approved(find_team(session, challenge, team_id))
-        # Checked again under the lock; this spares reading a file that cannot be taken.
+        # Checked again under the lock; checking now saves reading a file that cannot be accepted.
         _check_open(chosen, now)
         used = usage(session, chosen, [team_id], now)
         check_accepted(used, now)
@@ -75,10 +75,9 @@ def submit(
         if not problems:
             store.files.keep(part, "submissions")
         with store.database.write() as session:
-            # Nobody else decides for this team until the transaction ends.
             team = find_team(session, challenge, team_id, lock=True)
             if not team.is_active:
-                raise Conflict("your team has changed meanwhile; try again")
+                raise Conflict("your team has changed in the meantime; try again")
             _check_approved(team)
             current = session.get_one(Phase, chosen.id)
             if earlier := _repeated(session, actor, current, key, received):
@@ -105,7 +104,7 @@ def submit(
             session.flush()
             thing = f"submission {submission.public_id}"
             if problems:
-                log(session, submission.id, received, f"refused: {problems[0]}")
+                log(session, submission.id, received, f"rejected: {problems[0]}")
                 record(session, store, actor, "submission.reject", thing, challenge_id=challenge.id)
             else:
                 log(session, submission.id, received, f"received {part.size:,} bytes and verified")
@@ -119,7 +118,7 @@ def submit(
 
 def _check_approved(team: Team) -> None:
     if team.approved_at is None:
-        raise NotAllowed("your team waits for the organisers to approve it")
+        raise NotAllowed("your team is waiting for the organisers' approval")
     if team.disqualified_for is not None:
         raise NotAllowed(f"your team is disqualified: {team.disqualified_for}")
 
@@ -131,7 +130,7 @@ def _check_open(phase: Phase, now: datetime) -> None:
         raise Conflict(f"phase {phase.name} is not open yet{when}", field="phase")
     if state == "closed" and phase.closes_at is not None:
         closed = phase.closes_at.isoformat(timespec="minutes")
-        raise Conflict(f"phase {phase.name} has been closed since {closed}", field="phase")
+        raise Conflict(f"phase {phase.name} closed at {closed}", field="phase")
 
 
 def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now: datetime) -> SubmissionView | None:
@@ -151,14 +150,14 @@ def _repeated(session: Session, actor: Actor, phase: Phase, key: str | None, now
 
 
 def quota(store: Store, actor: Actor, slug: str, phase: str) -> QuotaView:
-    """What the actor's team has used and has left."""
+    """The quota of the actor's team."""
     with reading(store, actor, slug) as (session, challenge):
         team_id = require_member(actor, challenge.id)
         return usage(session, find_phase(challenge, phase), [team_id], store.clock())
 
 
 def get_submission(store: Store, actor: Actor, submission_id: str) -> SubmissionView:
-    """A submission with its log, for its team and the organisers."""
+    """Get a submission with its log, for its team and the organisers."""
     with store.database.read() as session:
         submission, _, challenge = _find(session, actor, submission_id)
         scorer = scorer_sha256(challenge.task, challenge.metric)
@@ -176,9 +175,9 @@ def list_submissions(
     limit: int | None = None,
     before: str | None = None,
 ) -> list[SubmissionView]:
-    """Newest first: those of the actor's team; for organisers all, or one team's. Deleted ones only on request.
+    """List the submissions of the actor's team, newest first; for organisers all, or one team's.
 
-    With a `limit`, those older than the submission `before` go on where a list ended.
+    With a `limit`, `before` names the submission that the previous list ended with.
     """
     with reading(store, actor, slug) as (session, challenge):
         if not actor.organises(challenge.id):
@@ -203,17 +202,17 @@ def list_submissions(
 
 
 def submission_file(store: Store, actor: Actor, submission_id: str) -> tuple[Path, str]:
-    """The file as it was sent and its name, for its team and the organisers."""
+    """The path and name of a submitted file, for its team and the organisers."""
     with store.database.read() as session:
         submission, _, _ = _find(session, actor, submission_id)
         if submission.state == "rejected":
-            raise NotFound("refused files are not kept")
+            raise NotFound("rejected files are not kept")
         return store.files.path("submissions", submission.sha256), submission.file_name
 
 
 def _check_changeable(actor: Actor, phase: Phase, now: datetime) -> None:
     if not actor.organises(phase.challenge_id) and phase_state(phase, now) != "open":
-        raise Conflict("only an organiser can change this after the phase has closed")
+        raise Conflict("only an organiser can change this once the phase has closed")
 
 
 def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
@@ -227,22 +226,21 @@ def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: boo
         record(session, store, actor, action, f"submission {submission.public_id}", challenge_id=challenge.id)
 
 
-# A deleted submission is off the board, but still counts towards the quota.
+# A deleted submission is off the board but still counts towards the quota.
 delete_submission = partial(_set_deleted, deleted=True)
 restore_submission = partial(_set_deleted, deleted=False)
 
 
 def choose_submission(store: Store, actor: Actor, submission_id: str, *, chosen: bool = True) -> None:
-    """Make a submission the one that counts for its team, in place of the best; or take the choice back."""
+    """Choose the submission that counts for its team instead of the best, or undo the choice."""
     with store.database.write() as session:
         submission, phase, challenge = _find(session, actor, submission_id)
         now = store.clock()
         if phase.counts == "last":
-            raise Conflict(f"in phase {phase.name} the last submission counts; there is nothing to choose")
+            raise Conflict(f"in phase {phase.name} the last submission counts, so there is nothing to choose")
         if submission.state in {"rejected", "failed"} or submission.deleted_at is not None:
-            raise Conflict("only a submission that can be on the board can be chosen")
+            raise Conflict("only a submission that can appear on the leaderboard can be chosen")
         _check_changeable(actor, phase, now)
-        # Nobody else decides for this team until the transaction ends.
         find_team(session, challenge, submission.team_id, lock=True)
         team_ones = (Submission.phase_id == phase.id, Submission.team_id == submission.team_id)
         session.execute(update(Submission).where(*team_ones).values(chosen_at=None))
@@ -259,15 +257,15 @@ def annotate_submission(store: Store, actor: Actor, submission_id: str, note: st
     with store.database.write() as session:
         submission, _, challenge = _find(session, actor, submission_id)
         if not actor.plays(submission.team_id):
-            raise NotAllowed("only the team writes its notes")
+            raise NotAllowed("only the team can change its notes")
         submission.note = note
         record(session, store, actor, "submission.note", f"submission {submission_id}", challenge_id=challenge.id)
 
 
 def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submission, Phase, Challenge]:
-    """A submission the actor may see; anybody else gets NotFound."""
+    """Find a submission that the actor may see; everyone else gets NotFound."""
     if actor.role == "public":
-        raise Unauthenticated("this needs a team's token")
+        raise Unauthenticated("a team member's token is required")
     submission = session.scalar(select(Submission).where(Submission.public_id == submission_id[:64]))
     if submission is not None:
         phase, challenge = submission.phase, submission.phase.challenge
@@ -277,16 +275,16 @@ def _find(session: Session, actor: Actor, submission_id: str) -> tuple[Submissio
 
 
 def figures_of(actor: Actor, phase: Phase, result: Result, now: datetime) -> Figures:
-    """The figures of a result as the actor may see them: organisers all, others the told score of a running board."""
+    """The figures of a result: all for organisers, only the rounded score for others while the board is provisional."""
     if provisional(phase, now) and not actor.organises(phase.challenge_id):
-        return told_figures(phase, result)
+        return rounded_figures(phase, result)
     part: Part = "private" if result.public_score is not None else "all"
     return Figures(score=result.score, part=part, **result.figures)
 
 
-def told_figures(phase: Phase, result: Result) -> Figures:
-    """What a running board tells of a result: nothing that does not follow from the rounded score."""
-    known, score = resolution_of(phase), told(phase, result)
+def rounded_figures(phase: Phase, result: Result) -> Figures:
+    """What a provisional board shows of a result: nothing that does not follow from the rounded score."""
+    known, score = resolution_of(phase), rounded_score(phase, result)
     low, high = (round(min(1.0, max(0.0, score + side * known.margin)), 4) for side in (-1, 1))
     part: Part = "public" if result.public_score is not None else "all"
     return Figures(score=score, low=low, high=high, part=part, digits=known.digits)
@@ -295,13 +293,13 @@ def told_figures(phase: Phase, result: Result) -> Figures:
 def _view(
     actor: Actor, submission: Submission, scorer: str, now: datetime, *, with_log: bool = False
 ) -> SubmissionView:
-    """A submission; its figures only for those who may see scores now.
+    """A submission, with its figures if the actor may see scores now.
 
-    They are of the present code and gold, or else of the newest result, which is stale then.
+    They are those for the current code and gold, or else those of the newest result, which is then stale.
     """
     phase = submission.phase
-    present = (scorer, phase.gold_sha256)
-    fresh = [one for one in submission.results if (one.scorer_sha256, one.gold_sha256) == present]
+    current = (scorer, phase.gold_sha256)
+    fresh = [result for result in submission.results if (result.scorer_sha256, result.gold_sha256) == current]
     newest = next(iter(fresh or submission.results), None)
     return SubmissionView.of(
         submission,

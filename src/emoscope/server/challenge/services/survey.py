@@ -1,4 +1,4 @@
-"""What teams are asked about their systems, and the questionnaires of the papers."""
+"""Survey questions about teams' systems, and the papers' questionnaires as templates."""
 
 import tomllib
 from importlib.resources import files
@@ -12,7 +12,7 @@ Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, m
 
 
 class SurveyQuestion(BaseModel):
-    """A question with the answers to tick; teams may add others."""
+    """A question with its options; teams may add other answers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -45,10 +45,10 @@ def register_team(
     invitation: str | None = None,
     identity: Identity | None = None,
 ) -> Registered:
-    """Register a team with its first member, whose token is shown this once; how depends on the challenge.
+    """Register a team with its first member, whose token is returned only here.
 
-    With `invitation` only who has one registers, with `approval` a team may submit once an organiser has let it in,
-    with `email` the address must have been verified (see `registration`).
+    Registration by `invitation` requires one; with `approval` the team must be approved before it can submit; with
+    `email` the address must have been verified (see `registration`).
     """
     name, person = clean_name(team, "team"), Applicant.of(member, email, identity)
     with changing(store, actor, slug) as (session, challenge):
@@ -58,16 +58,16 @@ def register_team(
             if challenge.registration == "invitation":
                 person = _invited(session, store, challenge, invitation, person)
             if challenge.registration == "email" and not person.verified:
-                raise NotAllowed("the e-mail address has to be verified first", field="email")
+                raise NotAllowed("the e-mail address must be verified first", field="email")
             if challenge.registration == "approval" and person.email is None:
-                raise Invalid("the organisers want an e-mail address before they let a team in", field="email")
+                raise Invalid("an e-mail address is required for the organisers' approval", field="email")
         return add_team(session, store, actor, challenge, name, person)
 
 
 def _invited(
     session: Session, store: Store, challenge: Challenge, invitation: str | None, person: Applicant
 ) -> Applicant:
-    """The person behind an organiser's invitation, which cannot be used again; if it was mailed, with that address."""
+    """Use an organiser's invitation; if it was mailed, the person's address is the one it was sent to."""
     if not (invitation or "").strip():
         raise NotAllowed("registration is by invitation; ask the organisers for one", field="invitation")
     row = use_link(session, store, "register", invitation or "")
@@ -80,7 +80,7 @@ def _invited(
 def add_team(
     session: Session, store: Store, actor: Actor, challenge: Challenge, name: str, person: Applicant
 ) -> Registered:
-    """A new team in the present transaction, if its name is free and there is room."""
+    """Add a team in the current transaction, if its name is free and the challenge is not full."""
     organised = actor.organises(challenge.id)
     if not organised:
         require_running(challenge, store.clock())
@@ -100,35 +100,35 @@ def add_team(
 
 
 def lock_challenge(session: Session, challenge_id: int) -> None:
-    """One registration at a time from here on, so that what is checked holds until it is done."""
+    """Allow one registration at a time until the transaction ends."""
     session.execute(select(Challenge.id).where(Challenge.id == challenge_id).with_for_update())
 
 
 def _check_room(session: Session, challenge: Challenge, *, organised: bool) -> None:
     there = select(func.count()).where(Team.challenge_id == challenge.id, Team.approved_at.is_not(None))
     if (session.scalar(there) or 0) >= challenge.max_teams and not organised:
-        raise Conflict(f"{challenge.slug} takes no more than {challenge.max_teams:,} teams")
+        raise Conflict(f"{challenge.slug} is limited to {challenge.max_teams:,} teams")
 
 
 def check_team_name(session: Session, challenge: Challenge, name: str) -> None:
-    """Refuse a name that is taken, or looks like one that is."""
+    """Refuse a name that is taken or looks like another team's."""
     if session.scalar(select(Team.id).where(Team.challenge_id == challenge.id, Team.key == name_key(name))):
         raise Conflict(f"the team name {name!r} is taken", field="team")
     if looks_like_any(name, session.scalars(select(Team.name).where(Team.challenge_id == challenge.id))):
-        raise Conflict(f"the team name {name!r} looks like that of another team", field="team")
+        raise Conflict(f"the team name {name!r} looks too similar to another team's", field="team")
 
 
 def check_one_team(session: Session, challenge: Challenge, person: Applicant) -> None:
-    """Refuse somebody who is in a team of the challenge already: one person, one team."""
+    """Refuse someone who is already on a team in the challenge."""
     there = select(Member).join(Team, Member.team_id == Team.id)
     there = there.where(Team.challenge_id == challenge.id, Team.deleted_at.is_(None))
     if person.subject and session.scalar(there.where(Member.subject == person.subject).limit(1)):
-        raise Conflict("you are in a team of this challenge already; one person, one team")
+        raise Conflict("you are already on a team in this challenge")
     if person.email is None:
         return
     own = email_key(person.email)
     if any(email_key(str(member.email)) == own for member in session.scalars(there.where(Member.email.is_not(None)))):
-        raise Conflict("this e-mail address is in a team already; one person, one team", field="email")
+        raise Conflict("this e-mail address is already on a team in this challenge", field="email")
 
 
 def _add_member(session: Session, store: Store, actor: Actor, team: Team, person: Applicant) -> Registered:
@@ -150,7 +150,7 @@ def _add_member(session: Session, store: Store, actor: Actor, team: Team, person
 
 
 def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) -> TeamView:
-    """A team, for its members and the organisers; without an id the actor's own."""
+    """Get a team, for its members and the organisers; without an id, the actor's own."""
     with reading(store, actor, slug) as (session, challenge):
         team_id = require_member(actor, challenge.id) if team_id is None else team_id
         require_team(actor, challenge.id, team_id)
@@ -159,7 +159,7 @@ def get_team(store: Store, actor: Actor, slug: str, team_id: int | None = None) 
 
 
 def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
-    """All teams of a challenge, deleted ones too, for its organisers."""
+    """List all teams of a challenge, including deleted ones, for its organisers."""
     with store.database.read() as session:
         challenge = find_organised(session, actor, slug)
         query = select(Team).where(Team.challenge_id == challenge.id, Team.merged_into.is_(None)).order_by(Team.id)
@@ -168,7 +168,7 @@ def list_teams(store: Store, actor: Actor, slug: str) -> list[TeamView]:
 
 
 def _counts(session: Session, challenge: Challenge) -> dict[int, TeamCounts]:
-    """What each team has sent; one that has sent nothing is not among them."""
+    """Submission counts by team; teams without submissions are left out."""
     gone = Submission.deleted_at.is_not(None)
     query = select(Submission.team_id, Submission.state, gone, func.count(), func.max(Submission.received_at))
     query = query.join(Submission.phase).where(Phase.challenge_id == challenge.id)
@@ -184,7 +184,7 @@ def _counts(session: Session, challenge: Challenge) -> dict[int, TeamCounts]:
 
 
 def invite(store: Store, actor: Actor, slug: str) -> Issued:
-    """A one-time invitation into the actor's team, for one person."""
+    """Create an invitation into the actor's team, for one person."""
     with changing(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, require_member(actor, challenge.id), lock=True)
         now = store.clock()
@@ -192,7 +192,7 @@ def invite(store: Store, actor: Actor, slug: str) -> Issued:
             Invitation.team_id == team.id, Invitation.used_at.is_(None), Invitation.expires_at > now
         )
         if (session.scalar(waiting) or 0) >= MAX_INVITATIONS:
-            raise Conflict(f"the team has {MAX_INVITATIONS} unused invitations already")
+            raise Conflict(f"the team already has {MAX_INVITATIONS} unused invitations")
         secret = new_secret("inv")
         row = Invitation(team_id=team.id, hash=hashed(secret), created_at=now, expires_at=now + INVITATION_LASTS)
         session.add(row)
@@ -210,13 +210,13 @@ def join_team(
     email: str | None = None,
     identity: Identity | None = None,
 ) -> Registered:
-    """Join the team of an invitation, which cannot be used again."""
+    """Join the team of an invitation, which is used up."""
     person = Applicant.of(member, email, identity)
     with store.database.write() as session:
         row, team = _find_invitation(session, store, invitation, lock=True)
         team = find_team(session, team.challenge, team.id, lock=True)
         if count_members(session, team.id) >= MAX_MEMBERS:
-            raise Conflict(f"a team has at most {MAX_MEMBERS} members")
+            raise Conflict(f"a team can have at most {MAX_MEMBERS} members")
         row.used_at = store.clock()
         lock_challenge(session, team.challenge_id)
         return _add_member(session, store, actor, team, person)
@@ -243,7 +243,7 @@ def _find_invitation(session: Session, store: Store, secret: str, *, lock: bool 
 
 
 def count_members(session: Session, *team_ids: int) -> int:
-    """How many members these teams have together."""
+    """The number of members of these teams in total."""
     return session.scalar(select(func.count()).where(Member.team_id.in_(team_ids))) or 0
 
 
@@ -251,28 +251,28 @@ def _set_deleted(store: Store, actor: Actor, slug: str, team_id: int, *, deleted
     with organising(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, team_id, lock=True)
         if team.merged_into is not None:
-            raise Conflict("the team has merged into another")
+            raise Conflict("the team has been merged into another")
         team.deleted_at = store.clock() if deleted else None
         queue_comparisons(session, challenge.id, store.clock())
         action = "team.delete" if deleted else "team.restore"
         record(session, store, actor, action, f"team {team.id}", challenge_id=challenge.id)
 
 
-# A deleted team is off the board and its tokens do not work, but nothing of it is lost.
+# A deleted team is off the boards and its tokens do not work, but nothing is lost.
 delete_team = partial(_set_deleted, deleted=True)
 restore_team = partial(_set_deleted, deleted=False)
 
 
 def disqualify_team(store: Store, actor: Actor, slug: str, team_id: int, reason: str) -> TeamView:
-    """Take a team off the boards for a reason that its members see; they can sign in, but not submit or merge."""
+    """Remove a team from the boards for a reason its members see; they can sign in, but not submit or merge."""
     reason = one_line(reason)
     if not reason or len(reason) > MAX_REASON or has_control_characters(reason):
-        raise Invalid(f"a team is disqualified for a reason of at most {MAX_REASON} characters", field="reason")
+        raise Invalid(f"enter a reason of 1 to {MAX_REASON} characters", field="reason")
     return _set_reason(store, actor, slug, team_id, reason)
 
 
 def reinstate_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:
-    """Bring a disqualified team back."""
+    """Reinstate a disqualified team."""
     return _set_reason(store, actor, slug, team_id, None)
 
 
@@ -280,7 +280,7 @@ def _set_reason(store: Store, actor: Actor, slug: str, team_id: int, reason: str
     with organising(store, actor, slug) as (session, challenge):
         team = find_team(session, challenge, team_id, lock=True)
         if team.merged_into is not None:
-            raise Conflict("the team has merged into another")
+            raise Conflict("the team has been merged into another")
         if reason is None and team.disqualified_for is None:
             raise Conflict("the team is not disqualified")
         before, team.disqualified_for = team.disqualified_for, reason
@@ -291,7 +291,7 @@ def _set_reason(store: Store, actor: Actor, slug: str, team_id: int, reason: str
 
 
 def approve_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:
-    """Let a team in that waits for approval."""
+    """Approve a team that is waiting."""
     with organising(store, actor, slug) as (session, challenge):
         lock_challenge(session, challenge.id)
         team = find_team(session, challenge, team_id, lock=True)
@@ -303,13 +303,13 @@ def approve_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamVie
 
 
 def merge_view(merge: Merge) -> MergeView:
-    """An offer with the names of both teams."""
+    """A merge offer with the names of both teams."""
     names = {"offered_by": merge.from_team.name, "offered_to": merge.to_team.name}
     return MergeView.of(merge, offered=merge.created_at, **names)
 
 
 def team_view(session: Session, team: Team, counts: dict[int, TeamCounts] | None = None) -> TeamView:
-    """A team with its members and the offers that wait for an answer; of these counts its own."""
+    """A team with its members and open merge offers, and its own among the given counts."""
     offers = select(Merge).where(
         (Merge.from_team_id == team.id) | (Merge.to_team_id == team.id), Merge.state == "offered"
     )

@@ -1,4 +1,4 @@
-"""Limits on how often an address, its network or a mailbox may do something; they hold over all server processes."""
+"""Rate limits by address, network and mailbox, shared by all server processes."""
 
 import hashlib
 import hmac
@@ -34,9 +34,9 @@ def network_of(address: str) -> str:
 
 @contextmanager
 def admitted(store: Store, kind: str, limits: Mapping[str, int]) -> Iterator[None]:
-    """Let the block run if none of these has reached its limit within the hour; a block that is refused does not count.
+    """Run the block if none of these has reached its limit within the hour; a block that fails does not count.
 
-    They are counted before the block runs, so that parallel requests cannot all slip through.
+    Attempts are counted before the block runs, so that parallel requests cannot all slip through.
     """
     now, key = store.clock(), load_key(store.data_dir)
     names = {hmac.new(key, f"{kind}:{who}".encode(), hashlib.sha256).hexdigest(): limits[who] for who in limits}
@@ -51,7 +51,7 @@ def admitted(store: Store, kind: str, limits: Mapping[str, int]) -> Iterator[Non
             count, first = session.execute(query).one()
             if count >= limit:
                 wait = max(1, int((first + WINDOW - now).total_seconds()) + 1)
-                raise QuotaExceeded("there were too many of these from here within the hour; try again later", wait)
+                raise QuotaExceeded("too many requests within the hour; try again later", wait)
         rows = [Attempt(kind=kind, who=who, at=now) for who in names]
         session.add_all(rows)
         session.flush()

@@ -1,4 +1,4 @@
-"""Tokens, the credentials: shown once, stored as a hash, revocable."""
+"""Tokens: shown once, stored as hashes, revocable."""
 
 import contextlib
 import hashlib
@@ -25,17 +25,17 @@ _REFUSED = "the token is not valid"
 
 
 def new_secret(prefix: str) -> str:
-    """A fresh secret of 256 random bits; the prefix lets people and scanners tell what it is."""
+    """A new secret with 256 random bits; its prefix tells people and secret scanners what it is."""
     return f"{prefix}_{secrets.token_urlsafe(32)}"
 
 
 def hashed(secret: str) -> str:
-    """The stored form of a secret. It has 256 random bits, so a slow hash would add nothing."""
+    """The stored hash of a secret. With 256 random bits, a slow hash would add nothing."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def authenticate(store: Store, token: str | None) -> Actor:
-    """The actor of a token; without one, the public. Every invalid token is refused alike.
+    """The actor of a token, or the public without one; every invalid token gets the same error.
 
     >>> authenticate(None, None)  # type: ignore[arg-type]
     Actor(role='public', challenge_id=None, team_id=None, member_id=None, token_id=None, name='')
@@ -50,14 +50,14 @@ def authenticate(store: Store, token: str | None) -> Actor:
         actor = _actor(row)
     now = store.clock()
     if row.used_at is None or now - row.used_at > _NOTE_USE_EVERY:
-        # When a token was last used is a convenience; failing to note it must not lock anybody out.
+        # Failing to note when a token was last used must not lock anyone out.
         with contextlib.suppress(StoreUnavailable), store.database.write() as session:
             session.execute(update(Token).where(Token.id == row.id).values(used_at=now))
     return actor
 
 
 def actor_of(store: Store, token_id: int) -> Actor:
-    """The actor of a token by its id, for sessions, which end when their token is revoked."""
+    """The actor of a token by its id, for sessions; they end when their token is revoked."""
     with store.database.read() as session:
         token = session.get(Token, token_id)
         if token is None:
@@ -79,21 +79,21 @@ def _actor(token: Token) -> Actor:
 def add_member_token(
     session: Session, store: Store, member: Member, challenge_id: int, *, name: str | None = None
 ) -> Issued:
-    """A new token in the present transaction, listed by the member's name or another."""
+    """Create a token in the current transaction, listed under the member's name by default."""
     return _add_token(
         session, store, role="participant", name=name or member.name, challenge_id=challenge_id, member_id=member.id
     )
 
 
 def end_session(store: Store, session_id: str, expires: datetime) -> None:
-    """Make a session's cookie worthless, which would be good until it expires; forgets those that have expired."""
+    """End a session before its cookie expires, and forget ended sessions that have expired."""
     with store.database.write() as session:
         session.execute(delete(EndedSession).where(EndedSession.expires_at < store.clock()))
         session.merge(EndedSession(id=session_id, expires_at=expires))
 
 
 def session_ended(store: Store, session_id: str) -> bool:
-    """Whether somebody has signed out of a session."""
+    """Whether a session was signed out of."""
     with store.database.read() as session:
         return session.get(EndedSession, session_id) is not None
 
@@ -107,7 +107,7 @@ def _add_token(session: Session, store: Store, **values: Any) -> Issued:
 
 
 def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | None = None) -> Issued:
-    """Another token for the actor, or by an organiser for a member who lost theirs."""
+    """Create another token for the actor, or as an organiser for a member who has lost theirs."""
     with changing(store, actor, slug) as (session, challenge):
         member_id = actor.member_id if member_id is None else member_id
         member = session.get(Member, member_id) if member_id is not None else None
@@ -118,14 +118,14 @@ def issue_member_token(store: Store, actor: Actor, slug: str, member_id: int | N
             raise NotFound("no such member in this challenge")
         valid = session.scalars(select(Token.id).where(Token.member_id == member.id, Token.revoked_at.is_(None))).all()
         if len(valid) >= MAX_TOKENS:
-            raise Conflict(f"a member may have {MAX_TOKENS} tokens; revoke one first")
+            raise Conflict(f"a member can have at most {MAX_TOKENS} tokens; revoke one first")
         issued = add_member_token(session, store, member, challenge.id)
         record(session, store, actor, "token.issue", f"member {member.id}", challenge_id=challenge.id, token=issued.id)
         return issued
 
 
 def issue_organiser_token(store: Store, actor: Actor, *, name: str, slug: str | None = None) -> Issued:
-    """A token for an organiser of one challenge or of all; nobody can grant more than they have."""
+    """Create a token for an organiser of one challenge or of all; nobody can grant more rights than they have."""
     with store.database.write() as session:
         challenge = None if slug is None else find_challenge(session, actor, slug)
         challenge_id = None if challenge is None else challenge.id
@@ -138,7 +138,7 @@ def issue_organiser_token(store: Store, actor: Actor, *, name: str, slug: str | 
 
 
 def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[TokenView]:
-    """A participant's own tokens; for organisers those of a challenge, or all without one."""
+    """List a participant's own tokens; for organisers those of a challenge, or all."""
     with store.database.read() as session:
         query = select(Token, Team.name).outerjoin(Member, Token.member_id == Member.id)
         query = query.outerjoin(Team, Member.team_id == Team.id).order_by(Token.id)
@@ -155,12 +155,12 @@ def list_tokens(store: Store, actor: Actor, slug: str | None = None) -> list[Tok
 
 
 def revoke_token(store: Store, actor: Actor, token_id: int) -> None:
-    """Revoke the actor's own token, or as an organiser any of their challenges."""
+    """Revoke the actor's own token, or as an organiser any token of their challenges."""
     with store.database.write() as session:
         token = session.get(Token, token_id)
         own = token is not None and token.member_id is not None and token.member_id == actor.member_id
         if token is None or not (own or actor.organises(token.challenge_id)):
-            raise Unauthenticated("this needs a token") if actor.role == "public" else NotFound("no such token")
+            raise Unauthenticated("a token is required") if actor.role == "public" else NotFound("no such token")
         if token.revoked_at is None:
             token.revoked_at = store.clock()
             record(session, store, actor, "token.revoke", f"token {token.id}", challenge_id=token.challenge_id)

@@ -1,4 +1,4 @@
-"""Checks of an upload's name, note and content; the content must be text before the task's verifier reads it."""
+"""Checks of an upload's name, note and content, before the task's verifier reads it."""
 
 import re
 import unicodedata
@@ -30,29 +30,29 @@ _KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
 def line_limit(items: int) -> int:
-    """More lines than any submission format needs; indented JSON takes about five per item."""
+    """A limit above what any submission format needs; indented JSON takes about five lines per item."""
     return 20 * items + 10_000
 
 
 def refusals(task: Task, path: Path, unlabelled: Path, *, file_name: str, items: int) -> list[str]:
-    """Everything that is wrong with an upload, one line each with its row; none means it is accepted.
+    """All problems of an upload, one line each; none means that it is accepted.
 
-    Archives are refused, never unpacked, so that a zip bomb does no harm.
+    Archives are refused, never unpacked, so a zip bomb does no harm.
     """
     if problem := _not_text(path, items):
         return [f"{file_name}: {problem}"]
     try:
         problems = task.verify(path, unlabelled)
     except InputError as error:
-        # Not about the upload, so about our own file, whose text the sender must not see.
-        problem = "the challenge's own file cannot be read; nothing was accepted, the organisers have to mend it"
+        # The problem is in our own file, whose content the sender must not see.
+        problem = "the challenge's own data file cannot be read; nothing was accepted, tell the organisers"
         raise StoreUnavailable(problem) from error
     # The verifier names the file by its path on the server.
     return [_printable(problem.replace(str(path), file_name)) for problem in problems]
 
 
 def _not_text(path: Path, items: int) -> str | None:
-    """Why a file is not text of a sensible length; reads no more than it has to."""
+    """Why a file is not text or has too many lines; reads no more than necessary."""
     lines = 0
     with path.open("rb") as handle:
         head = handle.read(8)
@@ -64,15 +64,15 @@ def _not_text(path: Path, items: int) -> str | None:
         while chunk := handle.read(_CHUNK):
             if b"\0" in chunk:
                 row = lines + chunk[: chunk.index(b"\0")].count(b"\n") + 1
-                return f"row {row}: holds a NUL byte; expected UTF-8 text"
+                return f"row {row}: contains a NUL byte; expected UTF-8 text"
             lines += chunk.count(b"\n")
             if lines > line_limit(items):
-                return f"has more than {line_limit(items):,} lines for {items:,} items; this is something else"
+                return f"has more than {line_limit(items):,} lines for {items:,} items; this cannot be a submission"
     return None
 
 
 def _printable(line: str) -> str:
-    """The line without control characters quoted from the file, and of bounded length."""
+    """The line without control characters, and of limited length."""
     return "".join(mark if mark.isprintable() else "�" for mark in line)[:400]
 
 
@@ -87,14 +87,14 @@ def clean_file_name(text: str) -> str:
     if "/" in name or "\\" in name or name in {".", ".."} or re.match(r"[A-Za-z]:", name):
         raise Invalid("the file name must be a plain name, without a path", field="file")
     if not name or has_control_characters(name):
-        raise Invalid("the file name is missing or holds control characters", field="file")
+        raise Invalid("the file name is missing or contains control characters", field="file")
     if len(name) > 100 or len(name.encode()) > 240:
         raise Invalid("the file name is longer than 100 characters", field="file")
     return name
 
 
 def check_media_type(text: str | None) -> None:
-    """Refuse an upload whose media type is not text. Browsers call text by many names, which are all accepted.
+    """Refuse an upload whose media type is certainly not text; browsers have many names for text.
 
     >>> check_media_type("application/vnd.ms-excel")  # what some call .csv
     >>> check_media_type("image/png")
@@ -112,7 +112,7 @@ def clean_note(text: str) -> str:
     if len(note) > MAX_NOTE:
         raise Invalid(f"the note is longer than {MAX_NOTE} characters", field="note")
     if has_control_characters(note):
-        raise Invalid("the note may not hold control characters", field="note")
+        raise Invalid("the note must not contain control characters", field="note")
     return note
 
 

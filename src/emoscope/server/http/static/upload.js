@@ -52,7 +52,7 @@ function refusal(problem) {
   return element(
     "div",
     { class: "notice error" },
-    element("p", {}, "The file was refused and does not count:"),
+    element("p", {}, "The file was rejected and does not count against your quota:"),
     element("ul", {}, ...rows.slice(0, 50).map((row) => element("li", {}, row))),
     rows.length <= 50 ? null : element("p", {}, `and ${(rows.length - 50).toLocaleString("en")} more: `, element("a", { href: `/submissions/${problem.submission}` }, "see them all")),
   );

@@ -1,4 +1,4 @@
-"""The organisers' console: a page for each thing they look after, and one for all challenges."""
+"""The organisers' console."""
 
 from emoscope.server.challenge.pages.console import (
     all_challenges,

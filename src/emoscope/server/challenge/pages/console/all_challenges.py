@@ -1,4 +1,4 @@
-"""The console's front page: all challenges one organises, a new one from a form or a TOML file, the whole server."""
+"""The console's front page, new challenges from a form or a TOML file, and what concerns the whole server."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -20,7 +20,7 @@ from emoscope.server.errors import Invalid, NotAllowed, NotFound, ServerError, U
 from emoscope.tasks import TASKS
 
 router = APIRouter(prefix="/organise", include_in_schema=False)
-PHASES = 4  # that the form has room for
+PHASES = 4  # in the form
 _FILES = ("unlabelled", "gold", "humans")
 
 
@@ -32,17 +32,16 @@ def _front_page(visitor: CurrentVisitor) -> Response:
 def _front(visitor: Visitor, **values: Any) -> Response:
     actor = visitor.actor
     if actor.role != "organiser":
-        raise (Unauthenticated if actor.role == "public" else NotAllowed)("this is for organisers")
+        raise (Unauthenticated if actor.role == "public" else NotAllowed)("only organisers can do this")
     everything = actor.organises(None)
-    found = visitor.ask(challenges.list_challenges)
-    own = [one for one in found if visitor.ask(challenges.organises, one.slug)]
+    own = [item for item in visitor.ask(challenges.list_challenges) if visitor.ask(challenges.organises, item.slug)]
     values = {"done": None, "undo": None, "filled": {}, **values}
     return visitor.page(
         "console_front.html.j2",
         challenges=own,
         everything=everything,
         storage=visitor.ask(storage.storage) if everything else None,
-        tokens=[one for one in visitor.ask(tokens.list_tokens) if one.role == "organiser"] if everything else [],
+        tokens=[token for token in visitor.ask(tokens.list_tokens) if token.role == "organiser"] if everything else [],
         **values,
     )
 
@@ -55,20 +54,19 @@ def _audit_page(visitor: CurrentVisitor, before: Before = None) -> Response:
 
 @router.post("/tokens")
 def _issue(visitor: FormVisitor, name: ShortField = "") -> Response:
-    """A token for another organiser of all challenges."""
+    """Create a token for another organiser of all challenges."""
     try:
         issued = visitor.ask(tokens.issue_organiser_token, name=name)
     except ServerError as error:
         return _front(visitor, error=error, filled={"name": name})
-    return _front(visitor, done=f"This token of {name.strip()} is shown only now:", secret=issued.token)
+    return _front(visitor, done=f"Copy {name.strip()}'s token now: it is shown only once.", secret=issued.token)
 
 
 @router.post("/tokens/{token_id}/revoke")
 def _revoke(visitor: FormVisitor, token_id: Number, confirm: ShortField = "") -> Response:
-    """Make an organiser's token worthless, once their name was typed."""
     require_organiser(visitor.actor, None)
     listed, show = visitor.ask(tokens.list_tokens), partial(_front, visitor)
-    return revoke(visitor, listed, token_id, confirm, "/organise/tokens", show, challenge=None, back="/organise")
+    return revoke(visitor, listed, token_id, confirm, show, back="/organise")
 
 
 @router.get("/new")
@@ -90,7 +88,7 @@ def _form(visitor: Visitor, filled: dict[str, str] | None = None, error: ServerE
 
 
 def _used(filled: dict[str, str]) -> set[int]:
-    """The phases of a form in which something was filled in; the first one always."""
+    """The phases of the form that were filled in, and always the first."""
     names = (f"phases.{number}.{field}" for number in range(PHASES) for field in ("name", "title", "per_day"))
     return {0, *(int(name.split(".")[1]) for name in names if filled.get(name))}
 
@@ -105,14 +103,14 @@ def _create(visitor: FormVisitor, form: Annotated[FormData, Depends(_whole_form)
     filled = {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
     try:
         document, uploads = _document(form, filled)
-        made = visitor.ask(creation.create_from_uploads, document, uploads, source="the form")
+        created = visitor.ask(creation.create_from_uploads, document, uploads, source="the form")
     except ServerError as error:
         return _form(visitor, filled, error)
-    return visitor.go(f"/challenges/{made.slug}/organise")
+    return visitor.go(f"/challenges/{created.slug}/organise")
 
 
 def _document(form: FormData, filled: dict[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The form as a definition, whose files are named so that those of two phases never mix."""
+    """The form as a definition, and its files by names that differ between phases."""
     document: dict[str, Any] = {name: value for name, value in filled.items() if "." not in name and value.strip()}
     uploads: dict[str, Any] = {}
     phases = []
@@ -155,14 +153,14 @@ def _create_from_toml(
     toml: UploadFile | None = None,
     files: Annotated[list[UploadFile] | None, File()] = None,
 ) -> Response:
-    """Create a challenge from a TOML file, uploaded or written into the page, and the files it names."""
+    """Create a challenge from an uploaded or pasted TOML file and the files it names."""
     content, name = text.encode(errors="replace"), "definition"
     try:
         if toml is not None and toml.filename:
             content, name = toml.file.read(), toml.filename
         if not content.strip():
-            raise Invalid("choose a TOML file, or write one", field="text")
-        made = received(visitor, content, name, [file for file in files or [] if file.filename])
+            raise Invalid("choose a TOML file or paste its text", field="text")
+        created = received(visitor, content, name, [file for file in files or [] if file.filename])
     except ServerError as error:
         return _toml(visitor, content.decode("utf-8", errors="replace"), error)
-    return visitor.go(f"/challenges/{made.slug}/organise")
+    return visitor.go(f"/challenges/{created.slug}/organise")

@@ -1,4 +1,4 @@
-"""A month with the phases that run on its days."""
+"""A calendar of the phases, month by month."""
 
 from calendar import Calendar
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from emoscope.server.challenge.views import PhaseView
 
 @dataclass(frozen=True, slots=True)
 class PhaseOnDay:
-    """A phase on a day: its place among the phases, and whether it opens or closes then."""
+    """A phase on a day, and whether it opens or closes then."""
 
     index: int
     title: str
@@ -21,7 +21,7 @@ class PhaseOnDay:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """A day of the grid; `inside` the month that is shown."""
+    """A day of the grid; `inside` if it belongs to the month shown."""
 
     date: date
     inside: bool
@@ -31,7 +31,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Month:
-    """A month in weeks of seven days, and those before and after it as `2030-05`."""
+    """A month in weeks, and the months before and after as `2030-05`."""
 
     title: str
     weeks: tuple[tuple[Day, ...], ...]
@@ -40,7 +40,7 @@ class Month:
 
 
 def month_of(phases: Sequence[PhaseView], now: datetime, text: str = "") -> Month:
-    """The month of `text`, such as `2030-05`; else the present one, or that of the next phase if none is before it.
+    """The month named by `text`, such as `2030-05`, by default the current one or the nearest with a phase.
 
     >>> month_of([], datetime(2030, 5, 1, tzinfo=UTC)).title
     'May 2030'
@@ -70,14 +70,14 @@ def month_of(phases: Sequence[PhaseView], now: datetime, text: str = "") -> Mont
 
 def _parsed(text: str) -> date | None:
     try:
-        found = datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
+        month = datetime.strptime(text, "%Y-%m").replace(tzinfo=UTC).date()
     except ValueError:
         return None
-    return found if 1900 < found.year < 9000 else None
+    return month if 1900 < month.year < 9000 else None
 
 
 def _fitting(phases: Sequence[PhaseView], now: datetime) -> date:
-    """Today, unless every phase with times lies on one side of this month."""
+    """Today, unless all phases with times are in later or in earlier months."""
     spans = [span for span in map(_days, phases) if span is not None]
     today = now.date()
     if spans and all((begin.year, begin.month) > (today.year, today.month) for begin, _ in spans):
@@ -89,7 +89,7 @@ def _fitting(phases: Sequence[PhaseView], now: datetime) -> date:
 
 
 def _days(phase: PhaseView) -> tuple[date, date | None] | None:
-    """The first and the last day of a phase, in its time zone; one that closes at midnight ends on the day before."""
+    """The first and last day of a phase in its time zone; one that closes at midnight ends on the day before."""
     if phase.opens is None:
         return None
     zone = ZoneInfo(phase.time_zone)

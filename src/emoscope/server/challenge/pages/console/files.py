@@ -1,4 +1,4 @@
-"""Files for teams, such as training data: given out at once, or when a phase opens."""
+"""Files for participants, such as training data."""
 
 from typing import Any
 
@@ -34,12 +34,12 @@ def _add(
     except ServerError as error:
         return _show(visitor, slug, error=error, filled={"title": title, "phase": phase})
     when = "Teams can download it now." if added.given_out else f"Teams get it when phase {added.phase} opens."
-    return _show(visitor, slug, done=f"{added.name} is added. {when}")
+    return _show(visitor, slug, done=f"{added.name} was added. {when}")
 
 
 @router.post("/remove")
 def _remove(visitor: FormVisitor, slug: Slug, name: ShortField = "") -> Response:
-    """Give a file out no longer; whoever has it keeps it."""
+    """Stop offering a file."""
     if error := refused(visitor, handouts.remove_file, slug, name):
         return _show(visitor, slug, error=error)
-    return _show(visitor, slug, done=f"{name} is not given out any more. Who has downloaded it keeps it.")
+    return _show(visitor, slug, done=f"{name} is no longer available.")

@@ -1,6 +1,6 @@
-"""Announcements to everybody, and messages to teams that can be withdrawn."""
+"""Announcements: post, e-mail, withdraw and restore; messages to teams can be withdrawn here too."""
 
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import BackgroundTasks
 from starlette.responses import Response
@@ -34,52 +34,46 @@ def _announce(
     mail: ShortField = "",
     confirm: ShortField = "",
 ) -> Response:
-    """Tell everybody; mails to everybody cannot be taken back, so the challenge's name is typed first."""
+    """Post an announcement; before it is e-mailed, which cannot be undone, the challenge's name must be typed."""
     filled = {"title": title, "text": text, "mail": mail}
     if mail and title.strip() and text.strip():
-        challenge = visitor.ask(challenges.get_challenge, slug)
         question = visitor.must_confirm(
             confirm,
             slug,
-            challenge=challenge,
-            title=f"Mail “{title.strip()[:80]}” to all teams?",
-            text="Every member with an address gets it. Mails cannot be taken back.",
-            action=f"/challenges/{slug}/organise/announcements",
-            back=f"/challenges/{slug}/organise/announcements",
+            challenge=visitor.ask(challenges.get_challenge, slug),
+            title=f"E-mail “{title.strip()[:80]}” to all teams?",
+            text="It goes to every member with an e-mail address. E-mails cannot be recalled.",
+            back=visitor.path,
             hidden=filled,
-            buttons=[("Post and mail it", "", "", "danger")],
+            button="Post and e-mail",
         )
         if question is not None:
             return question
     try:
-        notice = posted(visitor, visitor.post, later, slug, title, text, mail=bool(mail))
+        notice = posted(visitor, visitor.gate, later, slug, title, text, mail=bool(mail))
     except ServerError as error:
         return _show(visitor, slug, error=error, filled=filled)
-    mailing = f" It is being mailed to {notice.unsent} members." if notice.unsent else ""
+    mailing = f" It is being e-mailed to {notice.unsent} members." if notice.unsent else ""
     undo = f"/challenges/{slug}/organise/announcements/{notice.id}/withdraw"
-    return _show(visitor, slug, done=f"Everybody sees it on the challenge's page.{mailing}", undo=undo)
-
-
-@router.post("/{notice_id}/withdraw")
-def _withdraw(visitor: FormVisitor, slug: Slug, notice_id: Number) -> Response:
-    error = refused(visitor, notices.withdraw_notice, slug, notice_id)
-    undo = f"/challenges/{slug}/organise/announcements/{notice_id}/restore"
-    return _show(visitor, slug, error=error) if error else _show(visitor, slug, done="It is withdrawn.", undo=undo)
-
-
-@router.post("/{notice_id}/restore")
-def _restore(visitor: FormVisitor, slug: Slug, notice_id: Number) -> Response:
-    error = refused(visitor, notices.restore_notice, slug, notice_id)
-    undo = f"/challenges/{slug}/organise/announcements/{notice_id}/withdraw"
-    return _show(visitor, slug, error=error) if error else _show(visitor, slug, done="It is shown again.", undo=undo)
+    return _show(visitor, slug, done=f"Posted on the challenge page.{mailing}", undo=undo)
 
 
 @router.post("/{notice_id}/mail")
 def _mail(visitor: FormVisitor, slug: Slug, notice_id: Number) -> Response:
-    """Mail it to those whose mail could not be sent before."""
+    """E-mail an announcement to the members who have not received it yet."""
     try:
-        notice = visitor.ask(notices.send_notice, slug, notice_id, visitor.post)
+        notice = visitor.ask(notices.send_notice, slug, notice_id, visitor.gate)
     except ServerError as error:
         return _show(visitor, slug, error=error)
     rest = f"; {notice.unsent} could not be sent" if notice.unsent else ""
-    return _show(visitor, slug, done=f"{notice.mailed} mails are sent{rest}.")
+    return _show(visitor, slug, done=f"{notice.mailed} e-mails sent{rest}.")
+
+
+@router.post("/{notice_id}/{action}")
+def _withdraw(visitor: FormVisitor, slug: Slug, notice_id: Number, action: Literal["withdraw", "restore"]) -> Response:
+    withdrawing = action == "withdraw"
+    if error := refused(visitor, notices.withdraw_notice if withdrawing else notices.restore_notice, slug, notice_id):
+        return _show(visitor, slug, error=error)
+    done, opposite = ("withdrawn", "restore") if withdrawing else ("shown again", "withdraw")
+    undo = f"/challenges/{slug}/organise/announcements/{notice_id}/{opposite}"
+    return _show(visitor, slug, done=f"The announcement is {done}.", undo=undo)

@@ -1,4 +1,4 @@
-"""What waits for the organisers; scoring, exports, the audit log and the challenge's settings."""
+"""Overview, scoring, exports, audit log and settings of a challenge."""
 
 import json
 from typing import Annotated, Any, Literal
@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, board_file
+from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, attachment, board_file
 from emoscope.server.challenge.pages.console.shell import console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import audit, challenges, jobs, notices, storage, teams
@@ -58,7 +58,7 @@ def _rescore(visitor: FormVisitor, slug: Slug, phase: Annotated[str, Form(max_le
     except ServerError as error:
         return _scoring(visitor, slug, error=error)
     current = "" if queued else " All scores are current."
-    return _scoring(visitor, slug, done=f"{queued} submissions are being scored again.{current}")
+    return _scoring(visitor, slug, done=f"{queued} submissions are being rescored.{current}")
 
 
 @router.get("/exports")
@@ -68,17 +68,15 @@ def _exports_page(visitor: CurrentVisitor, slug: Slug) -> Response:
 
 @router.get("/exports/{kind}.json")
 def _export(visitor: CurrentVisitor, slug: Slug, kind: Literal["all", "public"]) -> Response:
-    """The challenge with its boards: all that organisers may see, or what anybody may."""
+    """The challenge with its boards: everything for organisers, or only what is public."""
     actor = PUBLIC if kind == "public" else visitor.actor
     text = json.dumps(export_challenge(visitor.store, actor, slug), indent=2, ensure_ascii=False) + "\n"
-    name = f"{slug}.json" if kind == "all" else f"{slug}-public.json"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(text, media_type="application/json", headers=headers)
+    return attachment(text, f"{slug}.json" if kind == "all" else f"{slug}-public.json")
 
 
 @router.get("/exports/{phase}/{kind}")
 def _final_board(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, kind: Literal["csv", "json"]) -> Response:
-    """A board as it would be if the phase closed now."""
+    """The final ranking if the phase closed now."""
     return board_file(visitor.ask(leaderboard, slug, phase, final=True), kind)
 
 
@@ -104,15 +102,15 @@ def _change(
     changes = {"title": title, "registration": registration, "max_teams": max_teams}
     if error := refused(visitor, challenges.change_challenge, slug, changes):
         return console(visitor, slug, "settings", error=error, filled=changes)
-    return console(visitor, slug, "settings", done="The settings are saved.")
+    return console(visitor, slug, "settings", done="Settings saved.")
 
 
 @router.post("/delete")
 def _delete(visitor: FormVisitor, slug: Slug) -> Response:
-    """Hide a challenge from all but its organisers, who can undo it."""
+    """Delete a challenge: only its organisers see it, and they can undo it."""
     if error := refused(visitor, challenges.delete_challenge, slug):
         return console(visitor, slug, "settings", error=error)
-    done = "The challenge is hidden from everybody but its organisers; teams cannot sign in."
+    done = "The challenge is deleted. Only its organisers can see it, and teams cannot sign in."
     return _overview(visitor, slug, done=done, undo=f"/challenges/{slug}/organise/restore")
 
 
@@ -120,4 +118,4 @@ def _delete(visitor: FormVisitor, slug: Slug) -> Response:
 def _restore(visitor: FormVisitor, slug: Slug) -> Response:
     if error := refused(visitor, challenges.restore_challenge, slug):
         return _overview(visitor, slug, error=error)
-    return _overview(visitor, slug, done="The challenge is back.", undo=f"/challenges/{slug}/organise/delete")
+    return _overview(visitor, slug, done="The challenge is restored.", undo=f"/challenges/{slug}/organise/delete")

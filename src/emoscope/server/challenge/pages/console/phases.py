@@ -1,4 +1,4 @@
-"""Phases: the calendar, when they open and close, and their gold labels."""
+"""Phases: calendar, opening and closing times, gold labels."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -19,9 +19,11 @@ from emoscope.server.errors import Invalid, NotFound, ServerError
 from emoscope.server.store.names import name_key
 
 router = console_router("/phases")
-_OPENS = "Participants get the phase's file and may submit from then on. The file cannot be taken back."
-_CLOSES = "Nobody can submit any more, and the final scores are shown to everybody. What was seen cannot be taken back."
-_BECOMES = {"open": _OPENS, "closed": _CLOSES, "planned": "The phase is not open any more; nobody can submit."}
+_OPENS = "Participants can download the phase's data and submit. Data that has been downloaded cannot be recalled."
+_CLOSES = (
+    "Submissions end, and everyone sees the final scores. This cannot be fully undone: people will have seen them."
+)
+_BECOMES = {"open": _OPENS, "closed": _CLOSES, "planned": "The phase is no longer open, and nobody can submit."}
 
 
 @router.get("")
@@ -36,13 +38,13 @@ def _show(visitor: Visitor, slug: str, *, month: str = "", **values: Any) -> Res
 
 @router.get("/{phase}/final")
 def _final_page(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
-    """The board as it would be if the phase closed now."""
+    """The final ranking if the phase closed now."""
     board = visitor.ask(leaderboard, slug, phase, final=True)
     return console(visitor, slug, "phases", template="final", board=board)
 
 
 def _phase(visitor: Visitor, slug: str, name: str) -> tuple[ChallengeView, PhaseView]:
-    """A phase by its name."""
+    """The challenge, and one of its phases by name."""
     challenge = visitor.ask(challenges.get_challenge, slug)
     for phase in challenge.phases:
         if phase.name == name:
@@ -59,7 +61,7 @@ def _schedule(
     closes: ShortField = "",
     confirm: ShortField = "",
 ) -> Response:
-    """Set both times; what opens, closes or reopens a phase at once wants its name typed."""
+    """Set both times; if that opens, closes or reopens the phase immediately, its name must be typed."""
     challenge, before = _phase(visitor, slug, phase)
     try:
         begin, end = (_moment(name, text, before.time_zone) for name, text in (("opens", opens), ("closes", closes)))
@@ -71,19 +73,18 @@ def _schedule(
             confirm,
             phase,
             challenge=challenge,
-            title=f"With these times, phase {phase} is {state} from now on",
+            title=f"With these times, phase {phase} is {state} immediately",
             text=_BECOMES[state],
-            action=f"/challenges/{slug}/organise/phases/{phase}/schedule",
             back=f"/challenges/{slug}/organise/phases",
             hidden={"opens": opens, "closes": closes},
-            buttons=[("Set these times", "", "", "danger")],
+            button="Save these times",
         )
         if question is not None:
             return question
     gone = {name for name, moment in (("opens", begin), ("closes", end)) if moment is None}
     if problem := refused(visitor, challenges.reschedule, slug, phase, opens=begin, closes=end, clear=gone):
         return _show(visitor, slug, error=problem)
-    return _show(visitor, slug, done=f"The times of {before.title} are set.")
+    return _show(visitor, slug, done=f"The times of {before.title} were saved.")
 
 
 def _moment(field: str, text: str, zone: str) -> datetime | None:
@@ -93,7 +94,7 @@ def _moment(field: str, text: str, zone: str) -> datetime | None:
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
-        raise Invalid(f"{text[:40]!r} is not a time, expected one such as 2030-05-01T12:00", field=field) from None
+        raise Invalid(f"{text[:40]!r} is not a valid time; expected 2030-05-01T12:00", field=field) from None
     return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(zone))
 
 
@@ -101,18 +102,18 @@ def _moment(field: str, text: str, zone: str) -> datetime | None:
 def _gold(
     visitor: FormVisitor, slug: Slug, phase: PhaseName, file: UploadFile | None = None, confirm: ShortField = ""
 ) -> Response:
-    """Replace the gold labels and score everything anew, once the phase's name was typed."""
+    """Replace the gold labels and rescore everything, once the phase's name was typed."""
     _, changed = _phase(visitor, slug, phase)
     try:
         if name_key(confirm.strip()) != name_key(phase):
-            raise Invalid(f"type {phase!r} to confirm that its gold is replaced, and choose the file again")
+            raise Invalid(f"type {phase!r} to confirm, and choose the file again")
         if file is None or not file.filename:
             raise Invalid("choose the new gold file", field="file")
         gold = visitor.ask(creation.replace_gold_by_upload, slug, phase, file.filename, file.file)
     except ServerError as error:
         return _show(visitor, slug, error=error)
-    same = " It is the same file as before." if gold.before == gold.after else ""
-    done = f"The gold of {changed.title} is replaced; {gold.queued} submissions are being scored again.{same}"
+    same = " The file is identical to the previous one." if gold.before == gold.after else ""
+    done = f"The gold labels of {changed.title} were replaced; {gold.queued} submissions are being rescored.{same}"
     return _show(visitor, slug, done=done)
 
 
@@ -120,7 +121,7 @@ def _gold(
 def _move_phase(
     visitor: FormVisitor, slug: Slug, phase: PhaseName, action: Literal["open", "close"], confirm: ShortField = ""
 ) -> Response:
-    """Open or close a phase, once its name was typed: what others have seen then cannot be taken back."""
+    """Open or close a phase, once its name was typed: what people have seen cannot be undone."""
     challenge, _ = _phase(visitor, slug, phase)
     question = visitor.must_confirm(
         confirm,
@@ -128,7 +129,6 @@ def _move_phase(
         challenge=challenge,
         title=f"{action.title()} phase {phase}?",
         text=_OPENS if action == "open" else _CLOSES,
-        action=f"/challenges/{slug}/organise/phases/{phase}/{action}",
         back=f"/challenges/{slug}/organise/phases",
         buttons=[(f"{action.title()} {phase} now", "", "", "primary" if action == "open" else "danger")],
     )

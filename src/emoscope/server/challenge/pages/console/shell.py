@@ -1,4 +1,4 @@
-"""What the console's pages share: the challenge, its tabs, and the message after something was done."""
+"""The frame of the console's pages: tabs, messages and access."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def _organisers_only(visitor: CurrentVisitor, slug: Slug) -> None:
 
 
 def console_router(path: str = "") -> APIRouter:
-    """A router of a challenge's console, whose every route is for the challenge's organisers."""
+    """A router for pages that only the challenge's organisers may open."""
     prefix = f"/challenges/{{slug}}/organise{path}"
     return APIRouter(prefix=prefix, include_in_schema=False, dependencies=[Depends(_organisers_only)])
 
@@ -43,7 +43,7 @@ def console(visitor: Visitor, slug: str, tab: str, **values: Any) -> Response:
 
 
 def refused(visitor: Visitor, service: Service, *values: Any, **options: Any) -> ServerError | None:
-    """Do something; why it was refused, if it was."""
+    """Call a service; returns the error if it refuses."""
     try:
         visitor.ask(service, *values, **options)
     except ServerError as error:

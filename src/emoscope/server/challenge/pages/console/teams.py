@@ -1,4 +1,4 @@
-"""Teams: who takes part, what they sent, and letting them in, telling them something or taking them out."""
+"""Teams: list, register, invite, message, approve, disqualify and delete them."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,21 +9,13 @@ from emoscope.server.challenge.dependencies import Number, Slug, posted
 from emoscope.server.challenge.pages.console.shell import console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, ShortField, Visitor
 from emoscope.server.challenge.services import notices, registration, submissions, teams, tokens
-from emoscope.server.challenge.views import TeamView
 from emoscope.server.errors import ServerError
 from emoscope.server.store.names import name_key
 
 router = console_router()
 TextField = Annotated[str, Form(max_length=12_000)]
-STATES = ("all", "waiting", "taking part", "disqualified", "deleted")
+STATES = ("all", "waiting", "active", "disqualified", "deleted")
 SHOWN = 20  # submissions of a team
-
-
-def state_of(team: TeamView) -> str:
-    """What has become of a team, in one word or two."""
-    if team.deleted:
-        return "deleted"
-    return "disqualified" if team.disqualified_for else "taking part" if team.approved else "waiting"
 
 
 @router.get("/teams")
@@ -38,14 +30,14 @@ def _list_page(
 
 def _show(visitor: Visitor, slug: str, *, state: str = "all", name: str = "", **values: Any) -> Response:
     everyone = visitor.ask(teams.list_teams, slug)
-    found = [
+    matching = [
         team
         for team in everyone
-        if state in ("all", state_of(team))
-        and any(name_key(name) in name_key(text) for text in (team.name, *(one.name for one in team.members)))
+        if state in ("all", team.state)
+        and any(name_key(name) in name_key(text) for text in (team.name, *(member.name for member in team.members)))
     ]
-    counts = {one: sum(one in ("all", state_of(team)) for team in everyone) for one in STATES}
-    options = {"teams": found, "counts": counts, "state": state, "name": name, "state_of": state_of}
+    counts = {name: sum(name in ("all", team.state) for team in everyone) for name in STATES}
+    options = {"teams": matching, "counts": counts, "state": state, "name": name}
     return console(visitor, slug, "teams", **options, **values)
 
 
@@ -63,10 +55,9 @@ def _show_team(visitor: Visitor, slug: str, team_id: int, **values: Any) -> Resp
         "teams",
         template="team",
         team=team,
-        state_of=state_of,
         submissions=visitor.ask(submissions.list_submissions, slug, team_id=team_id, deleted=True, limit=SHOWN),
         tokens=[token for token in visitor.ask(tokens.list_tokens, slug) if token.member_id in members],
-        messages=[one for one in visitor.ask(notices.list_notices, slug) if one.team_id == team_id],
+        messages=[notice for notice in visitor.ask(notices.list_notices, slug) if notice.team_id == team_id],
         **values,
     )
 
@@ -75,20 +66,20 @@ def _show_team(visitor: Visitor, slug: str, team_id: int, **values: Any) -> Resp
 def _register(
     visitor: FormVisitor, slug: Slug, team: ShortField = "", member: ShortField = "", email: ShortField = ""
 ) -> Response:
-    """Register a team for somebody, whatever the challenge's registration is."""
+    """Register a team, whatever the challenge's registration mode."""
     filled = {"team": team, "member": member, "email": email}
     try:
-        made = visitor.ask(teams.register_team, slug, team=team, member=member, email=email)
+        new = visitor.ask(teams.register_team, slug, team=team, member=member, email=email)
     except ServerError as error:
         return _show(visitor, slug, error=error, filled=filled)
-    done = f"Team {made.team.name} is registered. This token of {made.member.name} is shown only now:"
-    return _show_team(visitor, slug, made.team.id, done=done, secret=made.token)
+    done = f"Team {new.team.name} is registered. Copy {new.member.name}'s token now: it is shown only once."
+    return _show_team(visitor, slug, new.team.id, done=done, secret=new.token)
 
 
 @router.post("/invitation")
 def _invite(visitor: FormVisitor, slug: Slug, email: ShortField = "") -> Response:
     try:
-        invitation = visitor.ask(registration.invite_team, slug, visitor.post, email)
+        invitation = visitor.ask(registration.invite_team, slug, visitor.gate, email)
     except ServerError as error:
         return _show(visitor, slug, error=error)
     return _show(visitor, slug, invitation=invitation, invited=email.strip())
@@ -105,15 +96,15 @@ def _message(
     mail: ShortField = "",
 ) -> Response:
     try:
-        notice = posted(visitor, visitor.post, later, slug, title, text, team_id=team_id, mail=bool(mail))
+        notice = posted(visitor, visitor.gate, later, slug, title, text, team_id=team_id, mail=bool(mail))
     except ServerError as error:
         return _show_team(visitor, slug, team_id, error=error, filled={"title": title, "text": text, "mail": mail})
-    mailing = f" It is being mailed to {notice.unsent} members." if notice.unsent else ""
+    mailing = f" It is being e-mailed to {notice.unsent} members." if notice.unsent else ""
     return _show_team(
         visitor,
         slug,
         team_id,
-        done=f"The team sees your message on its pages.{mailing}",
+        done=f"The team sees the message on its pages.{mailing}",
         undo=f"/challenges/{slug}/organise/announcements/{notice.id}/withdraw",
     )
 
@@ -126,19 +117,19 @@ def _disqualify(visitor: FormVisitor, slug: Slug, team_id: Number, reason: TextF
         visitor,
         slug,
         team_id,
-        done="The team is disqualified: it is off the boards, sees why, and cannot submit.",
+        done="The team is disqualified. Its members see the reason.",
         undo=f"/challenges/{slug}/organise/teams/{team_id}/reinstate",
     )
 
 
 @router.post("/teams/{team_id}/members/{member_id}/token")
 def _new_token(visitor: FormVisitor, slug: Slug, team_id: Number, member_id: Number) -> Response:
-    """A token for a member who lost theirs."""
+    """Create a token for a member who has lost theirs."""
     try:
         issued = visitor.ask(tokens.issue_member_token, slug, member_id)
     except ServerError as error:
         return _show_team(visitor, slug, team_id, error=error)
-    done = "This new token is shown only now. Give it to the member by a way you trust:"
+    done = "Copy the new token now: it is shown only once. Send it to the member through a secure channel."
     return _show_team(visitor, slug, team_id, done=done, secret=issued.token)
 
 
@@ -150,23 +141,16 @@ def _change_team(
     action: Literal["approve", "reinstate", "delete", "restore"],
     back: ShortField = "",
 ) -> Response:
-    """Let a team in, or do or undo what took it out; `back=team` shows its own page afterwards."""
-    services: dict[str, Service] = {
-        "approve": teams.approve_team,
-        "reinstate": teams.reinstate_team,
-        "delete": teams.delete_team,
-        "restore": teams.restore_team,
+    """Approve, reinstate, delete or restore a team; `back=team` shows its own page afterwards."""
+    actions: dict[str, tuple[Service, str, str | None]] = {
+        "approve": (teams.approve_team, "approved", None),
+        "reinstate": (teams.reinstate_team, "reinstated", None),
+        "delete": (teams.delete_team, "deleted", "restore"),
+        "restore": (teams.restore_team, "restored", "delete"),
     }
-    error = refused(visitor, services[action], slug, team_id)
-    name = visitor.ask(teams.get_team, slug, team_id).name
-    done, opposite = {
-        "approve": (f"Team {name} is let in.", None),
-        "reinstate": (f"Team {name} is back on the boards.", None),
-        "delete": (f"Team {name} is off the board and its tokens do not work.", "restore"),
-        "restore": (f"Team {name} is back.", "delete"),
-    }[action]
-    values: dict[str, Any] = {"error": error}
-    if error is None:
-        undo = f"/challenges/{slug}/organise/teams/{team_id}/{opposite}"
-        values |= {"done": done, "undo": undo if opposite else None}
+    service, done, opposite = actions[action]
+    values: dict[str, Any] = {"error": refused(visitor, service, slug, team_id)}
+    if values["error"] is None:
+        values["done"] = f"Team {visitor.ask(teams.get_team, slug, team_id).name} is {done}."
+        values["undo"] = opposite and f"/challenges/{slug}/organise/teams/{team_id}/{opposite}"
     return _show_team(visitor, slug, team_id, **values) if back == "team" else _show(visitor, slug, **values)

@@ -1,4 +1,4 @@
-"""The texts of a challenge's page, in Markdown with a preview, or with the survey from the edited definition."""
+"""The texts of the challenge page in Markdown, with a preview, or from the edited TOML file."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ from emoscope.server.errors import Invalid, ServerError
 from emoscope.server.markdown import markdown
 
 router = console_router("/texts")
-LongField = Annotated[str, Form(max_length=25_000)]  # a longer one than is kept, so that it is refused with the form
+LongField = Annotated[str, Form(max_length=25_000)]  # above the limit, so that the form can say what is wrong
 
 
 @router.get("")
@@ -32,7 +32,7 @@ def _change(
     faq: LongField = "",
     preview: ShortField = "",
 ) -> Response:
-    """Save the texts, or show how they would look."""
+    """Save the texts, or show a preview."""
     filled = {"description": description, "rules": rules, "data": data, "timeline": timeline, "faq": faq}
     texts = {name: text.replace("\r\n", "\n").strip() for name, text in filled.items()}  # as forms send lines
     if preview:
@@ -40,16 +40,16 @@ def _change(
         return console(visitor, slug, "texts", preview=shown, filled=texts)
     if error := refused(visitor, challenges.change_challenge, slug, texts):
         return console(visitor, slug, "texts", error=error, preview={}, filled=texts)
-    return console(visitor, slug, "texts", done="The texts are saved and stand on the challenge's page.", preview={})
+    return console(visitor, slug, "texts", done="Texts saved and published.", preview={})
 
 
 @router.post("/file")
 def _rewrite(visitor: FormVisitor, slug: Slug, file: UploadFile | None = None) -> Response:
-    """Take texts and survey from the edited definition, as `emoscope challenge texts` does."""
+    """Update texts and survey from the edited TOML file, like `emoscope challenge texts`."""
     try:
         if file is None or not file.filename:
             raise Invalid("choose the edited TOML file", field="file")
         visitor.ask(creation.rewrite_by_upload, slug, file.filename, file.file)
     except ServerError as error:
         return console(visitor, slug, "texts", error=error, preview={})
-    return console(visitor, slug, "texts", done=f"Texts and survey are those of {file.filename}.", preview={})
+    return console(visitor, slug, "texts", done=f"Texts and survey were updated from {file.filename}.", preview={})
