@@ -319,7 +319,7 @@ def test_teams_are_registered_found_told_and_taken_out(site: Site) -> None:
     assert "Only &lt;you&gt;." in ana.get("/challenges/mine").text
     assert "Only" not in site.client.get("/challenges/mine").text
     assert api(site, "/notices")[0]["mailed"] == 1
-    assert "text of 1 to" in send(olga, f"{at}/message", None, 422, title="Hello", text=" ")
+    assert "text must have 1 to" in send(olga, f"{at}/message", None, 422, title="Hello", text=" ")
     out = send(olga, f"{at}/disqualify", reason="Two accounts")
     assert f'action="{at}/reinstate"' in out
     assert "Your team is disqualified: Two accounts" in ana.get("/challenges/mine").text
@@ -402,7 +402,7 @@ def test_announcements_are_posted_mailed_withdrawn_and_shown_again(site: Site) -
     newest = api(site, "/notices")[0]
     assert (newest["title"], newest["mailed"], newest["unsent"]) == ("By mail", 1, 0)
     assert "1 e-mails sent" in send(olga, f"{at}/{newest['id']}/mail")
-    assert "title of 1 to 200" in send(olga, at, None, 422, title="", text="x")
+    assert "title must have 1 to 200" in send(olga, at, None, 422, title="", text="x")
     assert {"notice.post", "notice.withdraw", "notice.restore", "notice.mail"} <= set(actions(site))
 
 

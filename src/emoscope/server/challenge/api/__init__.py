@@ -2,11 +2,4 @@
 
 from emoscope.server.challenge.api import challenges, downloads, organising, submissions, teams
 
-ROUTERS = (
-    challenges.router,
-    downloads.router,
-    teams.router,
-    submissions.router,
-    challenges.organising,
-    organising.router,
-)
+ROUTERS = (challenges.router, downloads.router, teams.router, submissions.router, organising.router)

@@ -1,32 +1,25 @@
-"""Challenges, their data and boards, and routes for their organisers."""
+"""Challenges, their data and their boards."""
 
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import FileResponse, JSONResponse, Response
 
-from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.board.export import board_text, export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import (
     NO_TOKEN_NEEDED,
     AnyCaller,
-    AuditBefore,
-    AuditLimit,
     PhaseName,
     Slug,
-    TokenCaller,
     board_file,
     download,
 )
-from emoscope.server.challenge.services import audit, challenges, jobs
-from emoscope.server.challenge.views import AuditLine, BoardView, ChallengeView, JobsView
+from emoscope.server.challenge.services import challenges
+from emoscope.server.challenge.views import BoardView, ChallengeView
 from emoscope.server.http.problems import responses
 
 router = APIRouter(prefix="/v1/challenges", tags=["challenges"], responses=responses(401, 403, 404, 422, 503))
-organising = APIRouter(
-    prefix="/v1/challenges/{slug}", tags=["organise"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 503)
-)
 
 
 @router.get("", summary="All challenges", openapi_extra=NO_TOKEN_NEEDED)
@@ -77,33 +70,3 @@ def board(
 def exported(caller: AnyCaller, slug: Slug) -> JSONResponse:
     """The challenge with its boards: what is public, or everything for its organisers; never gold labels."""
     return JSONResponse(caller.ask(export_challenge, slug))
-
-
-@organising.post("/phases/{phase}/open", summary="Open a phase")
-def open_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> ChallengeView:
-    """Opens a phase now."""
-    return caller.ask(challenges.open_phase, slug, phase)
-
-
-@organising.post("/phases/{phase}/close", summary="Close a phase")
-def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> ChallengeView:
-    """Closes a phase now; a hidden board becomes visible."""
-    return caller.ask(challenges.close_phase, slug, phase)
-
-
-@organising.post("/rescore", summary="Rescore")
-def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas.RescoreOut:
-    """Rescores submissions whose score is missing, failed or stale."""
-    return schemas.RescoreOut(queued=caller.ask(challenges.rescore, slug, body.phase))
-
-
-@organising.get("/jobs", summary="Scoring jobs")
-def list_jobs(caller: TokenCaller, slug: Slug) -> JobsView:
-    """The number of jobs in each state, and the unfinished ones with the reason of the last failure."""
-    return caller.ask(jobs.jobs, slug)
-
-
-@organising.get("/audit", summary="The audit log")
-def read_audit(caller: TokenCaller, slug: Slug, limit: AuditLimit = 200, before: AuditBefore = None) -> list[AuditLine]:
-    """Who did what in the challenge, newest first."""
-    return caller.ask(audit.read_audit, slug, limit=limit, before=before)

@@ -19,7 +19,7 @@ from emoscope.server.challenge.dependencies import (
     posted,
     received,
 )
-from emoscope.server.challenge.services import audit, challenges, creation, notices, storage, teams, tokens
+from emoscope.server.challenge.services import audit, challenges, creation, jobs, notices, storage, teams, tokens
 from emoscope.server.http.problems import refusal, responses
 
 router = APIRouter(
@@ -60,6 +60,38 @@ def delete(caller: TokenCaller, slug: Slug) -> None:
 def restore(caller: TokenCaller, slug: Slug) -> None:
     """Restores a deleted challenge."""
     caller.ask(challenges.restore_challenge, slug)
+
+
+@router.post("/challenges/{slug}/phases/{phase}/open", summary="Open a phase")
+def open_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> views.ChallengeView:
+    """Opens a phase now."""
+    return caller.ask(challenges.open_phase, slug, phase)
+
+
+@router.post("/challenges/{slug}/phases/{phase}/close", summary="Close a phase")
+def close_phase(caller: TokenCaller, slug: Slug, phase: PhaseName) -> views.ChallengeView:
+    """Closes a phase now; a hidden board becomes visible."""
+    return caller.ask(challenges.close_phase, slug, phase)
+
+
+@router.post("/challenges/{slug}/rescore", summary="Rescore")
+def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas.RescoreOut:
+    """Rescores submissions whose score is missing, failed or stale."""
+    return schemas.RescoreOut(queued=caller.ask(challenges.rescore, slug, body.phase))
+
+
+@router.get("/challenges/{slug}/jobs", summary="Scoring jobs")
+def list_jobs(caller: TokenCaller, slug: Slug) -> views.JobsView:
+    """The number of jobs in each state, and the unfinished ones with the reason of the last failure."""
+    return caller.ask(jobs.jobs, slug)
+
+
+@router.get("/challenges/{slug}/audit", summary="The audit log")
+def read_audit(
+    caller: TokenCaller, slug: Slug, limit: AuditLimit = 200, before: AuditBefore = None
+) -> list[views.AuditLine]:
+    """Who did what in the challenge, newest first."""
+    return caller.ask(audit.read_audit, slug, limit=limit, before=before)
 
 
 @router.put(

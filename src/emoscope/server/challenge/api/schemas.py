@@ -8,19 +8,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from emoscope.server.challenge import limits
 from emoscope.server.challenge.services.applicants import clean_email
+from emoscope.server.challenge.services.texts import printable
 from emoscope.server.challenge.views import PHASE_PATTERN, Registration
 from emoscope.server.errors import Invalid
 from emoscope.server.http.schemas import Integral, StrictInput, example, whole_characters
-from emoscope.server.store.names import LINE_PATTERN, MAX_NAME, TEXT_PATTERN, has_control_characters
-
-
-def _printable(value: str, *, lines: bool = False) -> str:
-    if has_control_characters(value, lines=lines):
-        raise ValueError("must not contain control characters")
-    return value
-
-
-_text = partial(_printable, lines=True)
+from emoscope.server.store.names import LINE_PATTERN, MAX_NAME, TEXT_PATTERN
 
 
 def _address(value: str) -> str:
@@ -36,8 +28,10 @@ def _address(value: str) -> str:
 # The schemas describe what validators check. Names have more rules than a pattern can express, hence their format.
 _NAME = r"^[^\x00-\x1f\x7f-\x9f<>\"`\\/=+@-][^\x00-\x1f\x7f-\x9f<>\"`\\/]*$"
 _Whole = AfterValidator(whole_characters)
-Line = Annotated[str, _Whole, AfterValidator(_printable), Field(json_schema_extra={"pattern": LINE_PATTERN})]
-Text = Annotated[str, _Whole, AfterValidator(_text), Field(json_schema_extra={"pattern": TEXT_PATTERN})]
+Line = Annotated[str, _Whole, AfterValidator(printable), Field(json_schema_extra={"pattern": LINE_PATTERN})]
+Text = Annotated[
+    str, _Whole, AfterValidator(partial(printable, lines=True)), Field(json_schema_extra={"pattern": TEXT_PATTERN})
+]
 Name = Annotated[
     str,
     Field(
@@ -47,12 +41,13 @@ Name = Annotated[
         json_schema_extra={"format": "display-name", "pattern": _NAME},
     ),
     _Whole,
-    AfterValidator(_printable),
+    AfterValidator(printable),
 ]
 Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
 Email = Address | None
 Title = Annotated[Line, Field(min_length=1, max_length=limits.MAX_TITLE)]
+PageText = Annotated[Text, Field(max_length=limits.MAX_DESCRIPTION)]
 SurveyAnswer = Annotated[Line, Field(max_length=limits.MAX_ANSWER)]
 SurveyAnswers = Annotated[list[SurveyAnswer], Field(max_length=limits.MAX_ANSWERS)]
 
@@ -140,19 +135,16 @@ class AnswerIn(StrictInput):
     accept: bool
 
 
-_Text = Annotated[Text, Field(max_length=limits.MAX_DESCRIPTION)]
-
-
 class ChangesIn(StrictInput):
     """Changes to a challenge; values that are not given stay."""
 
     model_config = example({"registration": "closed"})
     title: Title | None = None
-    description: _Text | None = None
-    rules: _Text | None = None
-    data: _Text | None = None
-    timeline: _Text | None = None
-    faq: _Text | None = None
+    description: PageText | None = None
+    rules: PageText | None = None
+    data: PageText | None = None
+    timeline: PageText | None = None
+    faq: PageText | None = None
     registration: Registration | None = None
     max_teams: Annotated[int, Field(ge=1, le=limits.MAX_TEAMS), Integral] | None = None
 

@@ -24,28 +24,21 @@ from emoscope.core.files import whole_text
 from emoscope.server.challenge.limits import MAX_DESCRIPTION, MAX_TEAMS, MAX_TITLE
 from emoscope.server.challenge.scoring.scorer import measured
 from emoscope.server.challenge.services.survey import SurveyQuestion, ready_surveys
+from emoscope.server.challenge.services.texts import printable
 from emoscope.server.challenge.views import Registration
 from emoscope.server.errors import Invalid
-from emoscope.server.store.names import has_control_characters
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 
 
-def _printable(text: str, *, lines: bool = False) -> str:
-    """Refuse characters that some databases cannot store and no page shows."""
-    if has_control_characters(text, lines=lines):
-        raise ValueError("must not contain control characters")
-    return text
-
-
 Title = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE), AfterValidator(_printable)
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE), AfterValidator(printable)
 ]
 Description = Annotated[
     str,
     StringConstraints(strip_whitespace=True, max_length=MAX_DESCRIPTION),
-    AfterValidator(partial(_printable, lines=True)),
+    AfterValidator(partial(printable, lines=True)),
 ]
 MaxTeams = Annotated[int, Field(ge=1, le=MAX_TEAMS)]
 DEFAULT_MAX_BYTES = 16 << 20

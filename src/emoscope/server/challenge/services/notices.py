@@ -1,6 +1,5 @@
 """Announcements to everyone and messages to one team, on the challenge page and optionally by e-mail."""
 
-import unicodedata
 from datetime import timedelta
 from functools import partial
 
@@ -12,11 +11,11 @@ from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_team, organising, reading, require_not_deleted
 from emoscope.server.challenge.services.registration import Post
+from emoscope.server.challenge.services.texts import clean_line, clean_lines
 from emoscope.server.challenge.views import NoticeView
-from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, ServerError
+from emoscope.server.errors import Conflict, NotAllowed, NotFound, ServerError
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Notice, Team
-from emoscope.server.store.names import has_control_characters, one_line
 
 _LEASE = timedelta(minutes=2)  # longer than a mail server may take for one mail
 _GIVE_UP = 3  # after this many failures in a row
@@ -26,7 +25,8 @@ def post_notice(
     store: Store, actor: Actor, slug: str, *, title: str, text: str, team_id: int | None = None, mail: bool = False
 ) -> NoticeView:
     """Post an announcement, or a message to one team; with `mail`, `send_notice` can then mail it to members."""
-    title, text = _clean_title(title), _clean_text(text)
+    title = clean_line(title, "title", MAX_TITLE, required=True)
+    text = clean_lines(text, "text", MAX_ANNOUNCEMENT, required=True)
     with organising(store, actor, slug) as (session, challenge):
         if mail:
             require_not_deleted(challenge)
@@ -136,21 +136,3 @@ def _view(notice: Notice, *, organises: bool) -> NoticeView:
         mailed=notice.mailed if organises else 0,
         unsent=len(notice.unsent) if organises else 0,
     )
-
-
-def _clean_title(text: str) -> str:
-    title = one_line(text)
-    if not title or len(title) > MAX_TITLE:
-        raise Invalid(f"enter a title of 1 to {MAX_TITLE} characters", field="title")
-    if has_control_characters(title):
-        raise Invalid("the title must not contain control characters", field="title")
-    return title
-
-
-def _clean_text(text: str) -> str:
-    clean = "\n".join(line.rstrip() for line in unicodedata.normalize("NFC", text).splitlines()).strip()
-    if not clean or len(clean) > MAX_ANNOUNCEMENT:
-        raise Invalid(f"enter a text of 1 to {MAX_ANNOUNCEMENT:,} characters", field="text")
-    if has_control_characters(clean, lines=True):
-        raise Invalid("the text must not contain control characters", field="text")
-    return clean

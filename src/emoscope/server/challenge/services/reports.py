@@ -1,7 +1,6 @@
 """Teams' reports on their systems, in answer to the challenge's survey."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 from emoscope.server.challenge.limits import MAX_ANSWER, MAX_ANSWERS, MAX_SUMMARY
@@ -9,6 +8,7 @@ from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import changing, find_challenge, find_team, reading
 from emoscope.server.challenge.services.survey import SurveyQuestion
+from emoscope.server.challenge.services.texts import clean_lines
 from emoscope.server.challenge.views import ReportView
 from emoscope.server.errors import Invalid, NotFound
 from emoscope.server.store import Store
@@ -47,7 +47,7 @@ def keep_report(
             raise NotFound(f"{slug} does not ask for a report")
         values = {
             "answers": _clean_answers(challenge, answers),
-            "summary": _clean_summary(summary),
+            "summary": clean_lines(summary, "summary", MAX_SUMMARY),
             "paper": _clean_address(paper),
         }
         if not any(values.values()):
@@ -80,15 +80,6 @@ def _clean_answer(question: SurveyQuestion, given: Sequence[str]) -> list[str]:
     if len(kept) > MAX_ANSWERS:
         raise Invalid(f"there are more than {MAX_ANSWERS} answers", field=question.name)
     return list(kept.values())
-
-
-def _clean_summary(text: str) -> str:
-    summary = unicodedata.normalize("NFC", text.replace("\r\n", "\n")).strip()
-    if len(summary) > MAX_SUMMARY:
-        raise Invalid(f"the summary is longer than {MAX_SUMMARY:,} characters", field="summary")
-    if has_control_characters(summary, lines=True):
-        raise Invalid("the summary must not contain control characters", field="summary")
-    return summary
 
 
 def _clean_address(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session, joinedload, selectinload
 
+from emoscope.server.challenge.limits import MAX_NOTE
 from emoscope.server.challenge.scoring.public_part import resolution_of, rounded_score
 from emoscope.server.challenge.scoring.queue import log, queue_comparison, queue_scoring
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
@@ -25,6 +26,7 @@ from emoscope.server.challenge.services.lookup import (
     reading,
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
+from emoscope.server.challenge.services.texts import clean_line
 from emoscope.server.challenge.views import Figures, LogLine, Part, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotAllowed, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
@@ -54,7 +56,7 @@ def submit(
     again because its response was lost gets the first one's response.
     """
     uploads.check_media_type(media_type)
-    name, note, key = uploads.clean_file_name(file_name), uploads.clean_note(note), uploads.clean_key(key)
+    name, note, key = uploads.clean_file_name(file_name), clean_line(note, "note", MAX_NOTE), uploads.clean_key(key)
     with reading(store, actor, slug) as (session, challenge):
         team_id = require_member(actor, challenge.id)
         now = store.clock()
@@ -253,7 +255,7 @@ def choose_submission(store: Store, actor: Actor, submission_id: str, *, chosen:
 
 def annotate_submission(store: Store, actor: Actor, submission_id: str, note: str) -> None:
     """Change the team's note on a submission."""
-    note = uploads.clean_note(note)
+    note = clean_line(note, "note", MAX_NOTE)
     with store.database.write() as session:
         submission, _, challenge = _find(session, actor, submission_id)
         if not actor.plays(submission.team_id):

@@ -22,12 +22,13 @@ from emoscope.server.challenge.services.lookup import (
     require_running,
 )
 from emoscope.server.challenge.services.one_time import use_link
+from emoscope.server.challenge.services.texts import clean_line
 from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
 from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamCounts, TeamView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Phase, Submission, Team
-from emoscope.server.store.names import clean_name, has_control_characters, looks_like_any, name_key, one_line
+from emoscope.server.store.names import clean_name, looks_like_any, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50
@@ -265,10 +266,7 @@ restore_team = partial(_set_deleted, deleted=False)
 
 def disqualify_team(store: Store, actor: Actor, slug: str, team_id: int, reason: str) -> TeamView:
     """Remove a team from the boards for a reason its members see; they can sign in, but not submit or merge."""
-    reason = one_line(reason)
-    if not reason or len(reason) > MAX_REASON or has_control_characters(reason):
-        raise Invalid(f"enter a reason of 1 to {MAX_REASON} characters", field="reason")
-    return _set_reason(store, actor, slug, team_id, reason)
+    return _set_reason(store, actor, slug, team_id, clean_line(reason, "reason", MAX_REASON, required=True))
 
 
 def reinstate_team(store: Store, actor: Actor, slug: str, team_id: int) -> TeamView:

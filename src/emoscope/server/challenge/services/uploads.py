@@ -5,9 +5,8 @@ import unicodedata
 from pathlib import Path
 
 from emoscope.core.errors import InputError
-from emoscope.server.challenge.limits import MAX_NOTE
 from emoscope.server.errors import Invalid, StoreUnavailable
-from emoscope.server.store.names import has_control_characters, one_line
+from emoscope.server.store.names import has_control_characters
 from emoscope.tasks import Task
 
 _CHUNK = 1 << 20
@@ -104,16 +103,6 @@ def check_media_type(text: str | None) -> None:
     kind = (text or "").partition(";")[0].strip().lower()
     if kind.partition("/")[0] in {"image", "audio", "video", "font", "model"} or kind in _NOT_TEXT:
         raise Invalid(f"the file says it is {kind[:60]}; expected a text file", field="file")
-
-
-def clean_note(text: str) -> str:
-    """A note on a submission, on one line."""
-    note = one_line(text)
-    if len(note) > MAX_NOTE:
-        raise Invalid(f"the note is longer than {MAX_NOTE} characters", field="note")
-    if has_control_characters(note):
-        raise Invalid("the note must not contain control characters", field="note")
-    return note
 
 
 def clean_key(text: str | None) -> str | None:
