@@ -61,7 +61,7 @@ def test_texts_and_files(browser: Any, token_and_server: tuple[str, ServerProces
     assert f"train-{look}.txt" in page.inner_text(".files")
     page.goto(f"/challenges/{SLUG}/organise/files")
     follow(page, f"tr:has-text('train-{look}.txt') button")
-    assert f"train-{look}.txt is not given out any more" in page.inner_text("[role=status]")
+    assert f"train-{look}.txt is no longer available" in page.inner_text("[role=status]")
     page.context.close()
     assert found == {}
 
@@ -112,7 +112,7 @@ def test_a_challenge_is_run_by_keyboard_without_javascript(
     page.keyboard.type("practice")
     page.keyboard.press("Enter")
     page.wait_for_selector("[role=status]")
-    assert "is replaced" in page.inner_text("[role=status]")
+    assert "were replaced" in page.inner_text("[role=status]")
     page.goto("/challenges/keys/organise/announcements")
     focus("input[name=title]")
     page.keyboard.type("Hello")
