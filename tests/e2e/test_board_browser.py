@@ -117,7 +117,7 @@ def test_a_board_is_searched_and_sorted_with_the_keyboard(browser: Any, site: tu
 def test_times_are_in_the_readers_zone_and_count_down(browser: Any, site: tuple[ServerProcess, str]) -> None:
     page = opened(browser, site)
     page.goto("/challenges/mine")
-    expect(page.locator("[data-zone]")).to_have_text("Times are in your zone, Asia/Tokyo.")
+    expect(page.locator("[data-zone]")).to_have_text("Times are in your time zone, Asia/Tokyo.")
     moment = page.locator(".timeline time").last
     assert moment.get_attribute("title").endswith("UTC")
     assert "UTC" not in moment.inner_text()

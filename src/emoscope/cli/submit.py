@@ -1,4 +1,4 @@
-"""`emoscope submit`: send predictions to a challenge and wait for their score."""
+"""`emoscope submit`: submit predictions to a challenge and wait for their score."""
 
 import secrets
 import time
@@ -27,10 +27,10 @@ def submit_cli(
     phase: Annotated[
         str | None, typer.Option("--phase", help="Name of the phase; needed only if several are open.")
     ] = None,
-    note: Annotated[str, typer.Option("--note", help="A note on this submission, for yourself.")] = "",
+    note: Annotated[str, typer.Option("--note", help="A note for your team.")] = "",
     wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for the score.")] = 60,
 ) -> CommandResult:
-    """Send predictions to a challenge; exit code 1 if they are refused."""
+    """Submit predictions to a challenge; exit code 1 if they are rejected."""
     from emoscope.cli.evaluation_tables import print_learnt
     from emoscope.evaluation.provenance import learnt_of
 
@@ -39,8 +39,8 @@ def submit_cli(
     try:
         submission = send(server, slug, existing_file(file), token=token, phase=phase, note=note)
         submission = follow(server, submission, token=token, seconds=wait)
-    except Rejected as refused:
-        return CommandResult({"state": "rejected", "problems": refused.rows}, "\n".join(refused.rows), failed=True)
+    except Rejected as rejected:
+        return CommandResult({"state": "rejected", "problems": rejected.rows}, "\n".join(rejected.rows), failed=True)
     return CommandResult(submission, partial(_print, submission), failed=submission["state"] == "failed")
 
 
@@ -58,7 +58,7 @@ def challenge_address(address: str) -> tuple[str, str]:
 
 
 def send(server: str, slug: str, file: Path, *, token: str, phase: str | None = None, note: str = "") -> dict[str, Any]:
-    """Send a file; a broken connection is retried, and still makes only one submission."""
+    """Submit a file; retries after a lost connection count as one submission."""
     url = f"{server}/v1/challenges/{quote(slug, safe='')}/submissions"
     fields = {"note": note, "phase": phase}  # httpx leaves out None
     files = {"file": (file.name, file.read_bytes(), "text/plain")}
@@ -95,21 +95,21 @@ def _call(method: str, url: str, token: str, headers: dict[str, str], **content:
         try:
             response = session.request(method, url, headers=headers, timeout=60, allow_redirects=False, **content)
         except requests.RequestException as error:
-            raise EmoscopeError(f"{url}: no answer ({type(error).__name__})") from None
+            raise EmoscopeError(f"{url}: no response ({type(error).__name__})") from None
     try:
         body = response.json()
     except ValueError:
         body = None
     status = response.status_code
     if not isinstance(body, dict):
-        raise EmoscopeError(f"{url}: answered {status} and no JSON; is this an emoscope server?")
+        raise EmoscopeError(f"{url}: responded with {status} and no JSON; is this an emoscope server?")
     if status < 300:
         return body
     if status == 422 and isinstance(body.get("rows"), list) and body["rows"]:
         raise Rejected([str(row) for row in body["rows"]])
     retry_after = response.headers.get("Retry-After")
     later = f" (try again in {retry_after} s)" if retry_after else ""
-    raise EmoscopeError(f"{body.get('detail') or body.get('title') or f'{url}: answered {status}'}{later}")
+    raise EmoscopeError(f"{body.get('detail') or body.get('title') or f'{url}: responded with {status}'}{later}")
 
 
 def _print(submission: dict[str, Any]) -> None:
@@ -128,6 +128,6 @@ def _print(submission: dict[str, Any]) -> None:
         score = f"{figures['score']:.{figures.get('digits', 4)}f}"
         screen.print(f"score {score} ({figures['low']:.4f} to {figures['high']:.4f}){where}", markup=False)
     elif submission["state"] == "scored":
-        screen.print("the board is hidden for now, and so is the score", markup=False)
+        screen.print("the leaderboard is still hidden, and so is the score", markup=False)
     elif submission["state"] == "failed" and submission.get("log"):
         screen.print(submission["log"][-1]["text"], markup=False)

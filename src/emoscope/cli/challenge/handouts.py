@@ -67,7 +67,7 @@ def texts_cli(
     slug: SlugArgument,
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The challenge's definition, edited.")],
 ) -> CommandResult:
-    """Take title, texts, survey and `report` from the edited definition; nothing else changes."""
+    """Update title, texts, survey and `report` from the edited definition; nothing else changes."""
     services.challenges.rewrite(store, OPERATOR, slug, file)
     return CommandResult({"challenge": slug, "file": file}, f"{slug}: texts and survey updated from {file}")
 

@@ -1,10 +1,10 @@
-// The search of a board filters its rows while one types; without it, the form asks the server.
+// Filter a board's rows while typing; without this script the server does the search.
 
 const field = document.getElementById("q");
 const rows = [...document.querySelectorAll(".board tbody tr[data-name]")];
 const found = document.getElementById("found");
 
-// Rows the server has left out cannot be shown here, so a search it has answered stays with it.
+// Rows that the server left out cannot be shown here, so further searches go to the server.
 if (!field.value) {
   field.form.querySelector("button").hidden = true;
   field.form.addEventListener("submit", (event) => event.preventDefault());

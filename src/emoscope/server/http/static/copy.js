@@ -1,4 +1,4 @@
-// Buttons that copy a secret which is shown once.
+// Buttons that copy a secret to the clipboard.
 
 for (const button of document.querySelectorAll("button.copy")) {
   button.hidden = !navigator.clipboard;

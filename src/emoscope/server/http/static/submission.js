@@ -1,4 +1,4 @@
-// A submission's page follows its state until it is final.
+// Poll a submission's state until it is final.
 
 const place = document.getElementById("submission");
 if (place.dataset.final === "no") watch(500);
@@ -10,7 +10,7 @@ function watch(wait) {
       const answer = await response.json();
       if (answer.final) return location.reload();
     } catch {
-      // The server may be restarting; what it accepted is not lost.
+      // The server may be restarting; accepted submissions are not lost.
     }
     watch(Math.min(wait * 1.5, 10000));
   }, wait);

@@ -1,4 +1,4 @@
-// Times in the reader's zone, and how long it is until something happens. Without it they are in the challenge's own.
+// Show times in the reader's time zone instead of the challenge's, and count down to the next event.
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
@@ -10,7 +10,7 @@ for (const place of document.querySelectorAll("time[datetime]")) {
   if (!place.title) place.title = place.textContent;
   place.textContent = (place.dataset.show === "date" ? day : full).format(moment);
 }
-for (const place of document.querySelectorAll("[data-zone]")) place.textContent = `Times are in your zone, ${zone}.`;
+for (const place of document.querySelectorAll("[data-zone]")) place.textContent = `Times are in your time zone, ${zone}.`;
 
 const plural = (count, unit) => `${count} ${unit}${count === 1 ? "" : "s"}`;
 
@@ -22,12 +22,12 @@ function remaining(milliseconds) {
 }
 
 for (const place of document.querySelectorAll("[data-until]")) {
-  // By the server's clock: the reader's may be wrong.
+  // By the server's clock, as the reader's may be wrong.
   const ahead = new Date(place.dataset.now).getTime() - Date.now();
   const until = new Date(place.dataset.until).getTime();
   const tick = () => {
     const left = until - (Date.now() + ahead);
-    place.textContent = left > 0 ? `in ${remaining(left)}` : "now: load the page again";
+    place.textContent = left > 0 ? `in ${remaining(left)}` : "now: reload the page";
     if (left > 0) setTimeout(tick, left > 86400000 ? 60000 : 1000);
   };
   tick();

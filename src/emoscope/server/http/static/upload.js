@@ -1,11 +1,11 @@
-// Handing in a file without leaving the page: drop it, see at once what is wrong with it.
+// Submit a file without leaving the page: drop it and see what is wrong with it.
 
 import { element } from "./api.js";
 
 for (const form of document.querySelectorAll("form.upload")) {
   const input = form.querySelector("input[type=file]");
   const drop = form.querySelector(".drop");
-  // The same click sent twice, by a double click or a lost connection, is one submission.
+  // A request that is sent twice, by a double click or after a lost connection, counts once.
   const renewKey = () => {
     form.elements.key.value = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   };
@@ -40,7 +40,7 @@ for (const form of document.querySelectorAll("form.upload")) {
       fields[answer.errors?.[0]?.field]?.focus();
       renewKey();
     } catch {
-      outcome.replaceChildren(element("p", { class: "notice error" }, "The server cannot be reached. Try again: the same file is counted once."));
+      outcome.replaceChildren(element("p", { class: "notice error" }, "The server cannot be reached. Try again: the file will count only once."));
     }
     button.disabled = false;
   });
