@@ -375,7 +375,7 @@ def test_the_audit_log_shows_reasons_in_full_and_hashes_shortened(site: Site) ->
 
 def test_sizes_are_in_the_units_of_the_challenge_page(site: Site) -> None:
     olga = signed_in(site, site.organiser)
-    assert re.search(r"At most [0-9.]+ MiB\.", olga.get(f"{AT}/phases").text)
+    assert re.search(r"Up to [0-9.]+ MiB\.", olga.get(f"{AT}/phases").text)
     sizes = re.findall(r"<dd>[0-9.]+ ([A-Za-z]+)", olga.get(f"{AT}/exports").text)
     assert sizes
     assert set(sizes) <= {"Bytes", "KiB", "MiB", "GiB"}
