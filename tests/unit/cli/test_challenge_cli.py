@@ -237,7 +237,7 @@ def test_submit_shows_why_a_file_was_refused(server: tuple[str, type[Server]], f
         ),
         (401, {"detail": "the token is not valid"}, {}, "the token is not valid"),
         (422, {"detail": "the file name is missing"}, {}, "the file name is missing"),
-        (404, {}, {}, "answered 404"),
+        (404, {}, {}, "responded with 404"),
     ],
 )
 def test_submit_tells_what_the_server_said(

@@ -73,7 +73,7 @@ def test_answers_become_tables_when_the_challenge_is_over(store: Store, clock: C
         ({"answers": {"colour": ["red"]}}, "answers", "no question 'colour'"),
         ({"answers": {"encoders": ["x" * 61]}}, "encoders", "longer than 60"),
         ({"answers": {}, "paper": "javascript:alert(1)"}, "paper", "https://"),
-        ({"answers": {}, "summary": "x" * 2001}, "summary", "longer than 2,000"),
+        ({"answers": {}, "summary": "x" * 2001}, "summary", "at most 2,000"),
     ],
 )
 def test_a_mistake_in_a_report_names_its_field(
