@@ -69,7 +69,7 @@ class EmotionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"X has {len(examples)} texts, y {len(labels)} labels")
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError("learning needs at least two classes, found 1 class")
+            raise ValueError(f"learning needs at least two classes, found {len(self.classes_)} class")
         names = [str(label) for label in self.classes_.tolist()]
         settings = {key: value for key, value in self.get_params().items() if key != "random_state"}
         block = NgramBlock(names, **settings)

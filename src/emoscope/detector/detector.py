@@ -244,6 +244,7 @@ class Detector:
         >>> load("nano").detect([{"role": "user", "content": "I hate you"}]).label
         'angry'
         """
+        _refuse_table(dialogue)
         if hasattr(dialogue, "dtype"):  # a column or an array
             raise EmoscopeError(f"a {type(dialogue).__name__} holds many texts: give it to detect_many")
         return self._detections(self._infer_any([dialogue], None))[0]
@@ -416,7 +417,14 @@ def _many(dialogues: Iterable[DialogueLike]) -> Iterable[DialogueLike]:
     """The dialogues; a single one is an error, or its characters or turns would be taken for dialogues."""
     if isinstance(dialogues, str | bytes | Mapping | Dialogue):
         raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): put it into a list")
+    _refuse_table(dialogues)
     return dialogues
+
+
+def _refuse_table(given: object) -> None:
+    """Raise an error for a data frame, which iterates over the names of its columns."""
+    if hasattr(given, "columns"):
+        raise EmoscopeError(f"a {type(given).__name__} is a table: give it to to_frame, or give one of its columns")
 
 
 def _numbered(number: int, dialogue: DialogueLike) -> Dialogue:

@@ -37,7 +37,7 @@ class ScoringProgress:
 
 
 def score(
-    inputs: Sequence[str],
+    inputs: str | Path | Sequence[str],
     output: str | Path,
     *,
     model: str | Path = "default",
@@ -71,6 +71,7 @@ def score(
     check_installed("pyarrow", "fsspec", extra="scale")
     if engine == "ray":
         check_installed("ray", extra="ray")
+    inputs = [str(inputs)] if isinstance(inputs, str | Path) else inputs
     target = OutputFolder(str(output))
     folder = resolve(model)
     # An embedded model is passed by name: its folder may differ on another machine of a cluster.

@@ -56,6 +56,14 @@ def test_one_where_many_are_expected_is_an_error(detector: Detector, one: Any) -
             function(one)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_table_is_not_the_names_of_its_columns(detector: Detector, kind: str) -> None:
+    frame = _frames()[kind]({"text": [ANGRY, CALM]})
+    for function in (detector, detector.detect, detector.detect_many, detector.estimate_prior):
+        with pytest.raises(EmoscopeError, match=r"a (DataFrame|Table) is a table: give it to to_frame"):
+            function(frame)
+
+
 def test_errors_in_a_stream_name_the_dialogue(detector: Detector) -> None:
     with pytest.raises(EmoscopeError, match="dialogue 2: a dialogue is a text"):
         list(detector.detect_many([CALM, 3]))  # type: ignore[list-item]

@@ -100,7 +100,7 @@ def test_scores_that_are_no_numbers_are_refused(detector: Detector) -> None:
     broken = Detector(detector._model)
     answers = broken.infer([Dialogue.of("hi")])
     answers.probabilities[0, 0] = np.nan
-    with pytest.raises(EmoscopeError, match="do not lie between 0 and 1"):
+    with pytest.raises(EmoscopeError, match="gave scores outside 0 to 1"):
         broken._detections(answers)
 
 

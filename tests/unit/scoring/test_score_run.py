@@ -53,6 +53,12 @@ def test_rows_get_the_scores_of_the_detector(tmp_path: Path) -> None:
     ]
 
 
+def test_a_single_input_needs_no_list(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", chats(3))
+    assert score(path, tmp_path / "out", model="nano", workers=1).scored == 3
+    assert score(str(path), tmp_path / "again", model="nano", workers=1).scored == 3
+
+
 def test_every_format_gives_the_same_scores(tmp_path: Path) -> None:
     rows = [{"id": row["id"], **dict(zip(("turn1", "turn2", "turn3"), row["turns"], strict=True))} for row in chats(30)]
     delimited = [[str(value) for value in row.values()] for row in rows]
