@@ -116,7 +116,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
             if database.is_sqlite:
                 verdict = session.execute(text("PRAGMA quick_check")).scalar_one()
                 if verdict != "ok":
-                    mend = "restore a backup: docs/guide/challenge.md, Backup and restore"
+                    mend = "restore a backup: docs/guide/organising.md, Backup and restore"
                     yield Finding("database", "error", f"{file} is damaged ({verdict})", mend)
                     return
             else:
@@ -138,7 +138,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
     kind = "SQLite" if database.is_sqlite else "PostgreSQL"
     yield Finding("database", "ok", f"{kind} answers, and its schema is current")
     if failed := counts.get("failed", 0):
-        mend = "see why with `emoscope challenge jobs`, then `emoscope challenge rescore`"
+        mend = "see why with `emoscope challenge jobs CHALLENGE`, then `emoscope challenge rescore CHALLENGE`"
         yield Finding("jobs", "warning", f"{failed} scoring jobs have failed", mend)
 
 
@@ -240,7 +240,9 @@ def _proxy(settings: Settings, url: str | None) -> Iterator[Finding]:
     base = url.rstrip("/")
     try:
         with httpx.Client(base_url=base, timeout=_SECONDS) as client:
-            answer = client.get("/seen")
+            with client.stream("GET", "/seen") as answer:
+                own_address = answer.extensions["network_stream"].get_extra_info("client_addr")[0]
+                answer.read()
             metrics = client.get("/metrics").status_code
     except httpx.HTTPError as error:
         mend = "is the server up, and the proxy before it?"
@@ -254,7 +256,7 @@ def _proxy(settings: Settings, url: str | None) -> Iterator[Finding]:
         mend = "is this our server, of this version?"
         yield Finding("proxy", "error", f"{base}/seen answers {answer.status_code}", mend)
         return
-    yield from _seen(settings, base, answer.json())
+    yield from _seen(settings, base, answer.json(), own_address)
     if (date := answer.headers.get("date")) is not None:
         skew = abs((parsedate_to_datetime(date) - datetime.now(UTC)).total_seconds())
         if skew > _CLOCK_SECONDS:
@@ -264,8 +266,8 @@ def _proxy(settings: Settings, url: str | None) -> Iterator[Finding]:
         yield Finding("proxy", "warning", "everybody can read /metrics", mend)
 
 
-def _seen(settings: Settings, base: str, seen: dict[str, Any]) -> Iterator[Finding]:
-    """Whether the server sees requests as they were sent."""
+def _seen(settings: Settings, base: str, seen: dict[str, Any], own_address: str) -> Iterator[Finding]:
+    """Whether the server sees a request as it was sent, from this address."""
     public = urlsplit(base)
     problems = []
     if seen["host"].lower() != public.netloc.lower():
@@ -274,7 +276,8 @@ def _seen(settings: Settings, base: str, seen: dict[str, Any]) -> Iterator[Findi
     if seen["scheme"] != public.scheme:
         mend = "nginx: proxy_set_header X-Forwarded-Proto $scheme; and serve --trusted-proxy ITS_ADDRESS"
         problems.append((f"the server takes requests for {seen['scheme']}, which come by {public.scheme}", mend))
-    if public.hostname not in ("127.0.0.1", "localhost") and seen["address"] in ("127.0.0.1", "::1"):
+    loopback = ("127.0.0.1", "::1")
+    if seen["address"] in loopback and own_address not in loopback:
         mend = "nginx: proxy_set_header X-Forwarded-For $remote_addr; and serve --trusted-proxy 127.0.0.1"
         problems.append(("everybody seems to come from the proxy, and shares its limits", mend))
     for detail, mend in problems:

@@ -4,8 +4,9 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.mail import mail_server
@@ -76,14 +77,28 @@ class Settings(BaseModel):
     oidc_client_secret: str | None = Field(None, description="And its secret, if it has one")
     oidc_name: str = Field("OpenID", description="What people call the provider")
 
+    @field_validator("public_url", "oidc_issuer")
+    @classmethod
+    def _is_web_address(cls, url: str | None) -> str | None:
+        if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+            raise ValueError(f"expected an address such as https://emoscope.example.org, found {url!r}")
+        return url
+
+    @field_validator("mail_url")
+    @classmethod
+    def _is_mail_server(cls, url: str | None) -> str | None:
+        mail_server(url)
+        return url
+
     @model_validator(mode="after")
     def _fits(self) -> "Settings":
         largest = max(self.limits.max_turns, self.limits.max_dialogues)
         if self.queue_dialogues < largest:
-            raise ValueError(f"queue_dialogues must be at least {largest}, or the largest request never fits")
-        mail_server(self.mail_url)
+            raise ValueError(
+                f"{variable('queue_dialogues')} must be at least {largest}, or the largest request never fits"
+            )
         if (self.oidc_issuer is None) != (self.oidc_client_id is None):
-            raise ValueError("oidc_issuer and oidc_client_id go together")
+            raise ValueError(f"set both {variable('oidc_issuer')} and {variable('oidc_client_id')}, or neither")
         return self
 
     @property

@@ -27,6 +27,7 @@ from emoscope.server.annotate.studies import (
     study_results,
 )
 from emoscope.server.app import create_app
+from emoscope.server.detect.keys import KeyFile
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.backup import backup
@@ -404,9 +405,11 @@ def test_one_annotator_can_be_revoked_and_let_in_again_with_another_link(folder:
 
 def test_a_restored_backup_keeps_every_link(folder: Path, tmp_path: Path) -> None:
     token = tokens(folder)["ann"]
+    KeyFile(folder).add("shop")
     store = Store.open(folder)
     copy = backup(store, tmp_path / "copy")
     store.close()
     assert (copy / "session.key").stat().st_mode & 0o077 == 0
+    assert KeyFile(copy).all() == KeyFile(folder).all()
     with opened(copy) as client:
         assert Worker(client, token).look()["state"] == "item"

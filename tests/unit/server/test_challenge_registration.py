@@ -390,7 +390,7 @@ def test_mail_into_the_log_and_a_mail_server_that_is_gone(caplog: pytest.LogCapt
     assert gone is not None
     with pytest.raises(StoreUnavailable, match="could not be sent"):
         gone.send("ana@example.org", "Hello", "")
-    with pytest.raises(EmoscopeError, match="expected smtp://"):
+    with pytest.raises(EmoscopeError, match=r"^EMOSCOPE_MAIL_URL: expected smtp://"):
         Settings.from_environment({"EMOSCOPE_MAIL_URL": "mail.example.org"})
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from aiosmtpd.handlers import Sink
 from typer.testing import CliRunner
 
 from emoscope.cli.app import app as commands
-from emoscope.server.doctor import Finding, examine
+from emoscope.server.doctor import Finding, _seen, examine
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -103,8 +104,9 @@ def proxied(upstream: str, **headers: str) -> Iterator[str]:
 
 
 @pytest.mark.e2e
-def test_a_proxy_that_hides_who_asks_is_found(tmp_path: Path) -> None:
-    with running_server(tmp_path, "--public-url", "http://localhost") as server:
+def test_a_proxy_that_hides_who_asks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts = {"EMOSCOPE_ALLOWED_HOSTS": "localhost.example"}
+    with running_server(tmp_path, "--public-url", "http://localhost", **hosts) as server:
         settings = Settings(model="nano", data_dir=tmp_path)
         with proxied(server.url, Host="inside:8000") as url:
             (wrong,) = [one for one in found(settings, "proxy", url) if one.state == "error"]
@@ -112,6 +114,11 @@ def test_a_proxy_that_hides_who_asks_is_found(tmp_path: Path) -> None:
         with proxied(server.url, Host="localhost") as url:
             assert "$http_host" in found(settings, "proxy", url)[0].mend  # the port is lost
         assert found(settings, "proxy", server.url)[0].state == "ok"
+        resolve = socket.getaddrinfo
+        with monkeypatch.context() as patched:  # a name of this machine, as its own /etc/hosts may have it
+            patched.setattr(socket, "getaddrinfo", lambda host, *rest, **more: resolve("127.0.0.1", *rest, **more))
+            local = found(settings, "proxy", f"http://localhost.example:{server.port}")
+            assert not any("shares its limits" in one.detail for one in local), local
         assert found(settings, "proxy", "http://127.0.0.1:1")[0].state == "error"
 
 
@@ -124,3 +131,10 @@ def test_the_command_prints_what_to_mend_and_fails(folder: Path) -> None:
     done = CliRunner().invoke(commands, ["doctor", "--data-dir", str(folder), "--json"], env={"EMOSCOPE_MODEL": "nano"})
     assert done.exit_code == 0
     assert json.loads(done.output)[0]["check"] == "model"
+
+
+def test_a_request_from_elsewhere_must_not_seem_to_come_from_this_machine() -> None:
+    seen = {"address": "127.0.0.1", "scheme": "https", "host": "emoscope.example.org"}
+    for own_address, states in (("203.0.113.7", ["error"]), ("127.0.0.1", ["ok"])):
+        settings = Settings(public_url="https://emoscope.example.org")
+        assert [one.state for one in _seen(settings, "https://emoscope.example.org", seen, own_address)] == states

@@ -46,6 +46,28 @@ def test_settings_come_from_variables_and_options_win() -> None:
         Settings.from_environment({"EMOSCOPE_BATCH_DIALOGUES": "0"})
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("PUBLIC_URL", "emoscope.example.org", "expected an address such as https://emoscope.example.org, found"),
+        ("OIDC_ISSUER", "login", "expected an address such as"),
+        ("MAIL_URL", "me:secret@mail.example.org", "expected smtp://USER:PASSWORD@HOST:PORT"),
+        ("MAX_TURNS", "many", "input should be a valid integer"),
+    ],
+)
+def test_a_wrong_setting_is_named(name: str, value: str, problem: str) -> None:
+    with pytest.raises(EmoscopeError, match=f"(?i)^EMOSCOPE_{name}: {problem}") as refused:
+        Settings.from_environment({f"EMOSCOPE_{name}": value})
+    assert "secret" not in str(refused.value)
+
+
+def test_settings_that_belong_together_are_named() -> None:
+    with pytest.raises(EmoscopeError, match=r"^set both EMOSCOPE_OIDC_ISSUER and EMOSCOPE_OIDC_CLIENT_ID"):
+        Settings.from_environment({"EMOSCOPE_OIDC_CLIENT_ID": "x"})
+    with pytest.raises(EmoscopeError, match=r"^EMOSCOPE_QUEUE_DIALOGUES must be at least 256"):
+        Settings.from_environment({"EMOSCOPE_QUEUE_DIALOGUES": "10"})
+
+
 def test_the_unit_starts_the_server_and_waits_for_it_to_finish() -> None:
     unit = (ROOT / "deploy" / "emoscope.service").read_text()
     assert re.search(r"^ExecStart=\S+/emoscope serve --host 127\.0\.0\.1 --port 8000$", unit, re.MULTILINE)
@@ -127,6 +149,14 @@ def test_the_unit_upgrades_first_and_may_have_many_files_open() -> None:
 def test_the_proxy_passes_the_host_with_its_port(path: Path) -> None:
     assert "proxy_set_header Host $http_host;" in path.read_text()
     assert "Host $host;" not in path.read_text()
+
+
+def test_the_proxy_logs_no_mailed_link() -> None:
+    block = re.search(r"location ~ (\S+) \{([^}]*)\}", (ROOT / "deploy" / "nginx.conf").read_text())
+    assert block is not None
+    assert "access_log off;" in block[2]
+    assert all(re.search(block[1], path) for path in ("/confirm/con_x", "/recover/rec_x"))
+    assert not re.search(block[1], "/recover")
 
 
 @pytest.mark.parametrize("name", ["alerts.yaml", "grafana.json"])
