@@ -1,8 +1,8 @@
-/* An encoder of BERT's family with weights of 8 bits, for processors with AVX-512 VNNI.
+/* A BERT-like encoder with 8-bit weights, for processors with AVX-512 VNNI.
 
-   The rows of a call lie one after the other, without padding; only attention looks at which row a piece is of. Every
-   sum is taken in the same order whatever else is computed, so a row's scores are the same alone and in any batch.
-   Names are those of the exported graph (models/export/graph.py), whose weights these are. */
+   The rows of a call are stored one after the other, without padding; only attention separates them. Every sum is
+   computed in the same order whatever the batch, so a row's scores are the same alone and in any batch. Names are those
+   of the exported graph (models/export/graph.py), whose weights are used. */
 
 #include <immintrin.h>
 #include <math.h>
@@ -15,10 +15,10 @@
 #define UNROLLED _Pragma("GCC unroll 8")
 #define PANEL 64        /* columns computed together: four vectors of sums */
 #define ROWS 6          /* rows computed together */
-#define AT_ONCE 128     /* pieces computed together: what lies between two layers stays in the cache */
+#define AT_ONCE 128     /* tokens computed together: the values between two layers stay in the cache */
 #define ALIGNED(bytes) (((bytes) + 63) & ~(size_t)63)
 
-/* `x @ weight + bias`, x in bytes of which `zero` stands for 0; sums begin with what that zero adds. */
+/* `x @ weight + bias` for x in bytes, in which `zero` is 0; sums start with the contribution of that zero. */
 typedef struct {
     const int8_t *packed;
     const int32_t *first;
@@ -26,7 +26,7 @@ typedef struct {
     int32_t inputs, outputs;
 } Linear;
 
-/* How what comes in becomes bytes: times `factors`; or without them, by a step for each row. */
+/* How the input is quantised: multiplied by `factors` or, without them, divided by a step for each row. */
 typedef struct {
     const float *factors;
     float smallest_step;
@@ -55,18 +55,18 @@ typedef struct {
     const Layer *layers;
     const Dense *head;
     int32_t width, inner, heads, layer_count, head_count, relu;
-    int32_t vectors, pooled[2]; /* which pieces make each pooled vector */
-    int32_t segments, mask;     /* which pieces are of the second segment; the number of the masked word */
+    int32_t vectors, pooled[2]; /* which tokens each pooled vector is the mean of */
+    int32_t segments, mask;     /* which tokens are in the second segment; the id of the mask */
     float epsilon;
 } Encoder;
 
-/* The pieces of a row; the turn to be labelled lies from `first` up to `last`. */
+/* The tokens of a row; `first` to `last` is the turn to label. */
 typedef struct {
     const int32_t *pieces;
     int32_t length, first, last;
 } Row;
 
-/* As Layout.feed and Window.segments choose them. */
+/* The choices of Layout.feed and Window.segments. */
 enum { FIRST, ALL, LABELLED, MASKED_OR_ALL, MASKED_OR_LABELLED };
 enum { NO_SEGMENTS, LABELLED_SEGMENT, OTHERS_SEGMENT };
 
@@ -77,7 +77,7 @@ int emoscope_supported(void) {
            __builtin_cpu_supports("avx512vnni");
 }
 
-/* Weights in the order the product reads them: panels of columns, four inputs of each column side by side. */
+/* Weights in the order in which the product reads them: panels of columns, four inputs of a column side by side. */
 void emoscope_pack(const int8_t *weight, int32_t inputs, int32_t outputs, int32_t zero, int8_t *packed,
                    int32_t *first) {
     memset(first, 0, sizeof(int32_t) * outputs);
@@ -99,7 +99,7 @@ INLINE __m512 polynomial(__m512 x, const float *coefficients, const int count) {
     return made;
 }
 
-/* 2 to the power of x, to 1e-6 of its value */
+/* 2 to the power of x, with a relative error of 1e-6 */
 INLINE __m512 power_of_two(__m512 x) {
     static const float taylor[] = {1.33335581e-3f, 9.61812910e-3f, 5.55041087e-2f, 2.40226507e-1f, 6.93147181e-1f, 1.0f};
     __m512 whole = _mm512_roundscale_ps(x, 8);
@@ -129,7 +129,7 @@ INLINE __m128i as_bytes(__m512 x, int32_t zero) {
     return _mm512_cvtusepi32_epi8(_mm512_max_epi32(number, _mm512_setzero_si512()));
 }
 
-/* sums += four products of bytes in each lane. As an instruction of its own: compilers copy registers around it. */
+/* sums += four products of bytes in each lane; in assembly, as compilers copy registers around the intrinsic. */
 INLINE __m512i with_products(__m512i sums, __m512i numbers, __m512i weights) {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(numbers), "v"(weights));
     return sums;
@@ -137,7 +137,7 @@ INLINE __m512i with_products(__m512i sums, __m512i numbers, __m512i weights) {
 
 enum { PLAIN, GELU, RELU, ADDED };
 
-/* `count` rows of bytes times one panel of columns. `added` is what is added (ADDED), `steps` a factor for each row. */
+/* `count` rows of bytes times one panel of columns. With ADDED, `added` is added; `steps` has a factor per row. */
 INLINE void tile(const int count, const int mode, const Linear *linear, const uint8_t *numbers, int panel, float *made,
                  int made_width, const float *added, const float *steps) {
     __m512i sums[ROWS][4];
@@ -207,7 +207,7 @@ TARGET static void stepped_product(const Linear *l, const uint8_t *numbers, int 
     product(ADDED, l, numbers, count, made, added, steps);
 }
 
-/* A normalised row, and with `site` as bytes, too. */
+/* A normalised row and, with `site`, also its bytes. */
 INLINE void normalised(const float *row, int width, const Norm *norm, float epsilon, float *made, const Site *site,
                        uint8_t *numbers) {
     __m512 sum = _mm512_setzero_ps();
@@ -230,7 +230,7 @@ INLINE void normalised(const float *row, int width, const Norm *norm, float epsi
     }
 }
 
-/* A row as bytes with a step of its own, which is returned. */
+/* A row as bytes, with its own step, which is returned. */
 INLINE float stepped(const float *row, int width, const Site *site, uint8_t *numbers) {
     __m512 largest = _mm512_loadu_ps(row);
     for (int column = 16; column < width; column += 16)
@@ -244,7 +244,7 @@ INLINE float stepped(const float *row, int width, const Site *site, uint8_t *num
     return step;
 }
 
-/* Sixteen rows of sixteen numbers, turned. */
+/* Transpose sixteen rows of sixteen numbers. */
 INLINE void turned(const float *from, size_t stride, int rows, float *to, size_t to_stride) {
     __m512 r[16], t[16];
     for (int i = 0; i < 16; i++) r[i] = _mm512_loadu_ps(from + (size_t)(i < rows ? i : rows - 1) * stride);
@@ -272,7 +272,7 @@ INLINE void turned(const float *from, size_t stride, int rows, float *to, size_t
     }
 }
 
-/* The sums, or with `largest` the maxima, of four vectors: each in the four numbers of its own quarter. */
+/* The sums of four vectors, or with `largest` their maxima, each in all four numbers of its quarter. */
 INLINE __m512 reduced(const int largest, const __m512 *v) {
 #define JOINED(a, b) (largest ? _mm512_max_ps(a, b) : _mm512_add_ps(a, b))
     __m512 one = JOINED(_mm512_shuffle_f32x4(v[0], v[1], 0x44), _mm512_shuffle_f32x4(v[0], v[1], 0xee));
@@ -283,7 +283,7 @@ INLINE __m512 reduced(const int largest, const __m512 *v) {
 #undef JOINED
 }
 
-/* One of the four numbers of `reduced`, everywhere. */
+/* One of the four numbers of `reduced`, broadcast. */
 INLINE __m512 quarter(__m512 four, const int number) {
     switch (number) {
     case 0: return _mm512_shuffle_f32x4(four, four, 0x00);
@@ -293,7 +293,7 @@ INLINE __m512 quarter(__m512 four, const int number) {
     }
 }
 
-/* Attention of one head within one row of `length` pieces: the answer as bytes. */
+/* Attention of one head within one row of `length` tokens; the result is in bytes. */
 INLINE void attention(const int size, const float *three, int width, int length, const Site *site, uint8_t *numbers,
                       float *keys, float *match) {
     const size_t stride = 3 * (size_t)width;
@@ -302,7 +302,7 @@ INLINE void attention(const int size, const float *three, int width, int length,
     for (int first = 0; first < length; first += 16)
         for (int part = 0; part < size; part += 16)
             turned(key + first * stride + part, stride, length - first, keys + (size_t)part * padded + first, padded);
-    const __m512 alpha = _mm512_set1_ps(1.44269504f / sqrtf((float)size)); /* and e as a power of 2 */
+    const __m512 alpha = _mm512_set1_ps(1.44269504f / sqrtf((float)size)); /* log2(e), as powers of 2 are computed */
     const __mmask16 last = (__mmask16)(0xffff >> (padded - length));
     for (int row = 0; row < length; row += 4) {
         const float *query[4];
@@ -406,14 +406,14 @@ INLINE void embedded(const Encoder *e, const Row *row_of, float *values, const S
     }
 }
 
-/* Whether a piece is one of those that make a pooled vector. */
+/* Whether a token is part of a pooled vector. */
 INLINE int is_pooled(int how, const Encoder *e, const Row *row, int masked, int place) {
     if (how == FIRST) return place == 0;
     if (how >= MASKED_OR_ALL && masked) return row->pieces[place] == e->mask;
     return how == ALL || how == MASKED_OR_ALL || (place >= row->first && place < row->last);
 }
 
-/* The scores of a row, from means of its pieces' vectors. */
+/* The scores of a row, from means of its tokens' vectors. */
 INLINE void scored(const Encoder *e, const Row *row, const float *values, float *weights, double *buffer,
                    double *scores) {
     const int width = e->width;
@@ -456,8 +456,8 @@ INLINE void scored(const Encoder *e, const Row *row, const float *values, float 
 
 #define ROW(r) {pieces + starts[r], starts[(r) + 1] - starts[r], labelled[2 * (r)], labelled[2 * (r) + 1]}
 
-/* Scores of rows whose pieces lie one after the other: row r has those from starts[r] up to starts[r + 1], and its turn
-   to be labelled lies from labelled[2 * r] up to labelled[2 * r + 1]. Returns 0, or 1 without memory. */
+/* Scores of rows whose tokens are stored one after the other: row r is starts[r] to starts[r + 1], its turn to label
+   labelled[2 * r] to labelled[2 * r + 1]. Returns 0, or 1 if memory runs out. */
 TARGET int emoscope_run(const Encoder *e, const int32_t *pieces, const int32_t *starts, const int32_t *labelled,
                         int32_t rows, double *scores) {
     const int width = e->width, inner = e->inner, size = width / e->heads;

@@ -1,4 +1,4 @@
-/* The sums of hashed n-grams' weights, as models/linear computes them with numpy: see ngram_hashing.py. */
+/* Sums of the weights of hashed n-grams, as models/linear computes them with numpy: see ngram_hashing.py. */
 
 #include <emmintrin.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define BASE 0x9E3779B97F4A7C15ull
-#define APOSTROPHE 0x2019 /* the curved one */
-#define LONGEST 16 /* characters or words of an n-gram, and labels */
+#define APOSTROPHE 0x2019 /* the curved apostrophe */
+#define LONGEST 16 /* characters or words of an n-gram; also labels */
 
 typedef struct {
     const int8_t *table; /* a row for each bucket */
@@ -27,11 +27,11 @@ static int is_space(uint32_t code) { return (code >= 9 && code <= 13) || (code >
 static int is_letter(uint32_t code) { return code >= 'a' && code <= 'z'; }
 static int is_word(uint32_t code) { return is_letter(code) || (code >= '0' && code <= '9'); }
 
-/* A plain text (plain_text.py) as lower-case tokens between spaces, with a space before and behind: spaced_tokens of
+/* A plain text (plain_text.py) as lower-case tokens between spaces, with a space at both ends: spaced_tokens of
    ngram_block.py. */
 static int32_t spaced(const uint32_t *text, int32_t length, uint32_t *made) {
     int32_t size = 0, kept = 0;
-    uint32_t *shortened = made + 2 * length + 2; /* room behind the result */
+    uint32_t *shortened = made + 2 * length + 2; /* space after the result */
     for (int32_t i = 0; i < length; i++) {
         uint32_t code = text[i] >= 'A' && text[i] <= 'Z' ? text[i] + 32 : text[i];
         if (code == APOSTROPHE) code = '\'';
@@ -57,7 +57,7 @@ static int32_t spaced(const uint32_t *text, int32_t length, uint32_t *made) {
     return size;
 }
 
-/* The buckets of n-grams of a text are first all found, then added: so many rows of the table are on their way at once. */
+/* All buckets of a text are computed first and added later, so that many rows of the table are prefetched. */
 typedef struct {
     uint32_t *all;
     int32_t count;
@@ -69,7 +69,7 @@ static inline void note(const Ngrams *model, uint64_t hash, Buckets *found) {
     found->all[found->count++] = bucket;
 }
 
-/* Sums of integers are the same in any order. Four labels, which most models have, are added at once. */
+/* Integer sums do not depend on the order. Four labels, as most models have, are added at once. */
 static void add_rows(const Ngrams *model, const Buckets *found, int32_t *sums) {
     const int32_t labels = model->labels;
     if (labels != 4) {
@@ -88,7 +88,7 @@ static void add_rows(const Ngrams *model, const Buckets *found, int32_t *sums) {
     _mm_storeu_si128((__m128i *)sums, total);
 }
 
-/* Each n-gram's hash is that of the shorter one which begins at the same character, and one product more. */
+/* The hash of an n-gram is that of the shorter one with the same start, plus one product. */
 static void find_characters(const Ngrams *model, const uint32_t *codes, int32_t size, uint64_t salt,
                             const uint64_t *powers, Buckets *found) {
     int32_t longest = 0, wanted[LONGEST + 1] = {0};
@@ -124,9 +124,9 @@ static void find_words(const Ngrams *model, const uint32_t *codes, int32_t size,
     }
 }
 
-/* Scores of rows of at most `fields` texts each, of which the last is the first field; missing ones are empty. Row r has
-   the texts from first[r] up to first[r + 1], text t the codes from starts[t] up to starts[t + 1]. It is as it was
-   written if plain[t], else its tokens lie between single spaces already. Returns 0, or 1 without memory. */
+/* Scores of rows of at most `fields` texts; the last text is the first field, missing fields are empty. Row r has the
+   texts first[r] to first[r + 1], text t the codes starts[t] to starts[t + 1]. It is a raw text if plain[t], else its
+   tokens are separated by single spaces already. Returns 0, or 1 if memory runs out. */
 int emoscope_ngram_scores(const Ngrams *model, const uint32_t *codes, const int64_t *starts, const uint8_t *plain,
                     const int64_t *first, int32_t rows, double *scores) {
     uint64_t powers[LONGEST] = {1};

@@ -1,21 +1,21 @@
-/* Which messages are sure to get no note: the quick looks of core/language.py and core/self_harm.py, at plain texts
-   (plain_text.py) alone. What is not sure is left to them. */
+/* Which messages certainly get no note: the quick checks of core/language.py and core/self_harm.py, for plain texts
+   (plain_text.py) only. Everything uncertain is left to those modules. */
 
 #include <stdint.h>
 #include <string.h>
 
-#define LONGEST 1000   /* characters of a message that is looked at here */
-#define FEW_WORDS 6    /* from so many words on, one must be English */
+#define LONGEST 1000   /* characters of the longest message that is checked here */
+#define FEW_WORDS 6    /* with at least this many words, one must be English */
 #define PRIME 0x100000001B3ull
 #define OFFSET 0xCBF29CE484222325ull
-#define SYMBOL 1 /* stands for any character beyond ASCII that has no place in it */
+#define SYMBOL 1 /* any character that has no equivalent in ASCII */
 
 enum { ENGLISH = 1, FOREIGN = 2, HARM = 4, KINDS = 7 };
 enum { IS_ENGLISH = 1, HARMLESS = 2 };
 
 typedef struct {
-    uint64_t *words; /* a hash table of 2 ** bits entries: a word's hash, its last bits what the word is */
-    const char *phrases; /* each begins with its length and the place of its first space */
+    uint64_t *words; /* a hash table of 2 ** bits entries: a word's hash, with its kind in the last bits */
+    const char *phrases; /* each begins with its length and the position of its first space */
     int32_t bits, phrase_count;
 } Screen;
 
@@ -26,7 +26,7 @@ static uint64_t *entry(const Screen *screen, uint64_t hash) {
     return screen->words + place;
 }
 
-/* Enter words, each ending with a line feed. */
+/* Add words, each terminated by a line feed. */
 void emoscope_screen_add(const Screen *screen, const char *words, int64_t size, int32_t kind) {
     uint64_t hash = OFFSET;
     for (int64_t i = 0; i < size; i++) {
@@ -50,7 +50,7 @@ static int is_filler(char c) {
     return (c >= '0' && c <= '9') || c == '@' || c == '$' || c == '!' || (c != ' ' && is_gap(c));
 }
 
-/* Words that are spelt so as not to be found: letters with marks between them, or thrice the same letter. */
+/* Disguised spellings: letters separated by punctuation, or the same letter three times. */
 static int is_disguised(const char *text, int32_t size) {
     for (int32_t i = 0; i + 2 < size; i++) {
         if (!is_letter(text[i])) continue;
@@ -81,7 +81,7 @@ static int has_phrase(const Screen *screen, const char *text, int32_t size) {
     return 0;
 }
 
-/* Lower-case ASCII that reads the same, whether all of it was ASCII, or -1 where a character would be taken for another. */
+/* Convert to equivalent lower-case ASCII; returns whether all of it was ASCII, or -1 for an ambiguous character. */
 static int as_ascii(const uint32_t *codes, int32_t size, char *made) {
     int ascii = 1;
     for (int32_t i = 0; i < size; i++) {
@@ -97,8 +97,8 @@ static int as_ascii(const uint32_t *codes, int32_t size, char *made) {
     return ascii;
 }
 
-/* Whether the letter or mark at a place may make the words beside symbols others than those between marks: in addresses
-   and names, which are left out, in quotation marks, and where a letter comes three times. */
+/* Whether the character at i may change how words are split next to symbols: in addresses and names, which are left out,
+   in quotation marks, and in runs of three letters. */
 static int is_doubtful(const char *text, int32_t size, int32_t i) {
     const char c = text[i];
     if (c == '@' || c == '#' || c == '<' || c == '[' || c == '/') return 1;
@@ -107,7 +107,7 @@ static int is_doubtful(const char *text, int32_t size, int32_t i) {
     return i >= 2 && is_letter(c) && text[i - 1] == c && text[i - 2] == c;
 }
 
-/* In ASCII words lie between spaces and marks; beside symbols they are letters and the apostrophes between them. */
+/* In ASCII, words are separated by spaces and punctuation; next to symbols they are letters with inner apostrophes. */
 static int is_english(const Screen *screen, const char *text, int32_t size, int ascii) {
     int32_t words = 0, english = 0;
     uint64_t word = OFFSET;
@@ -141,7 +141,7 @@ static int is_harmless(const Screen *screen, const char *text, int32_t size) {
     return !is_disguised(text, size) && !has_phrase(screen, text, size);
 }
 
-/* sure[i] becomes what is sure of the text with the codes from starts[i] up to starts[i + 1]. */
+/* Set sure[i] to what is certain about text i, with the codes starts[i] to starts[i + 1]. */
 void emoscope_screen_texts(const Screen *screen, const uint32_t *codes, const int64_t *starts, int32_t count, uint8_t *sure) {
     char text[LONGEST];
     for (int32_t i = 0; i < count; i++) {
