@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import EMOTION_OF
@@ -17,7 +17,7 @@ from emoscope.models.block import Block, Floats
 from emoscope.models.former_names import current_names
 from emoscope.systems.base import PACKAGES, System, SystemMetadata
 from emoscope.systems.idea import MAIN_CHARACTERS
-from emoscope.systems.settings import TrainingSettings
+from emoscope.systems.settings import Shift, TrainingSettings
 from emoscope.tasks import TASKS
 from emoscope.tasks.datasets.affect import IN_DOMAIN, affect_labels, auxiliary_corpora, by_head
 
@@ -58,7 +58,7 @@ _DECODER_TRAINING: dict[str, Any] = {
 class LargeSettings(TrainingSettings):
     """The defaults worked best on held-out folds."""
 
-    shift: Literal["none", "natural", "estimate"] = "natural"
+    shift: Shift = "natural"
     encoder: str = "sentence-transformers/all-mpnet-base-v2"
     """Pretrained encoder: a name on the Hugging Face hub or a folder."""
     max_length: int = 96

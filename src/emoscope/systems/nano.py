@@ -1,18 +1,18 @@
 """nano: hashed n-grams and a linear classifier; the fastest system, embedded in every installation."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from emoscope.models.block import Block, Floats
 from emoscope.models.linear.ngram_block import NgramBlock
 from emoscope.systems.base import System, SystemMetadata
-from emoscope.systems.settings import SystemSettings
+from emoscope.systems.settings import Shift, SystemSettings
 from emoscope.tasks import TASKS
 
 
 class NanoSettings(SystemSettings):
     """The class prior of real traffic, if the task publishes it."""
 
-    shift: Literal["none", "natural", "estimate"] = "natural"
+    shift: Shift = "natural"
 
 
 class Nano(System):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from emoscope.models.torch.training import Training
 
 ClassWeight = Literal["none", "balanced", "root"]
+Shift = Literal["none", "natural", "estimate"]
 
 
 class SettingHelp(NamedTuple):
@@ -32,7 +33,7 @@ class SystemSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
-    shift: Literal["none", "natural", "estimate"] = "none"
+    shift: Shift = "none"
     """Class prior of the probabilities: the training data's (none), the task's published mix of real traffic (natural),
     or an estimate from the scored data (estimate)."""
 

@@ -1,14 +1,14 @@
 """SNU_IDS at EmoContext: a semi-hierarchical network, corrected for the class mismatch of training and test data."""
 
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.systems.base import PUBLISHED, System
-from emoscope.systems.settings import ClassWeight, WordNetworkSettings
+from emoscope.systems.settings import ClassWeight, Shift, WordNetworkSettings
 
 # How class weights change the prior that the network learns: the exponent of the class shares.
 _POWERS = {"none": 1.0, "root": 0.5, "balanced": 0.0}
@@ -17,7 +17,7 @@ _POWERS = {"none": 1.0, "root": 0.5, "balanced": 0.0}
 class SnuIdsSettings(WordNetworkSettings):
     """The paper's values, or common ones if it gives none."""
 
-    shift: Literal["none", "natural", "estimate"] = "natural"
+    shift: Shift = "natural"
     class_weight: ClassWeight = "balanced"
     """Class weights of the loss: none, balanced or root."""
     seeds: int = 3

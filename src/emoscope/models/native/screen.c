@@ -97,8 +97,8 @@ static int as_ascii(const uint32_t *codes, int32_t size, char *made) {
     return ascii;
 }
 
-/* Whether the character at i may change how words are split next to symbols: in addresses and names, which are left out,
-   in quotation marks, and in runs of three letters. */
+/* Whether the character at i may change how words are split next to symbols: in addresses and names, which are left
+   out, in quotation marks, and in runs of three letters. */
 static int is_doubtful(const char *text, int32_t size, int32_t i) {
     const char c = text[i];
     if (c == '@' || c == '#' || c == '<' || c == '[' || c == '/') return 1;

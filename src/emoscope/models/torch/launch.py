@@ -21,6 +21,7 @@ from torch.multiprocessing.spawn import ProcessException, start_processes
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext, no_progress
 from emoscope.models.torch.data_parallel import Replica
+from emoscope.models.torch.training import device_of
 
 R = TypeVar("R")
 _LOOPBACK = {"linux": "lo", "darwin": "lo0"}
@@ -36,7 +37,7 @@ def check_devices(device: str, devices: int) -> None:
         return
     if ":" in device:
         raise EmoscopeError(f"--devices {devices}: --device {device} names one device; use {device.partition(':')[0]}")
-    if _on_gpus(device):
+    if device_of(device).type == "cuda":
         count, kind = torch.cuda.device_count(), "GPU"
     else:
         count, kind = os.cpu_count() or 1, "CPU core"
@@ -91,12 +92,6 @@ class _Failure:
     expected: bool  # an EmoscopeError, whose message is for the user
 
 
-def _on_gpus(device: str) -> bool:
-    if device.startswith("cuda") and not torch.cuda.is_available():
-        raise EmoscopeError("no GPU was found; use --device cpu")
-    return device != "cpu" and torch.cuda.is_available()
-
-
 def _run(rank: int, folder: Path, world_size: int, threads: int, outbox: Connection) -> None:
     # Standard output is for results, but native libraries print to it.
     sys.stdout.flush()
@@ -117,7 +112,7 @@ def _call(replica: Replica, folder: Path, outbox: Connection) -> None:
     fit_context: FitContext
     function, fit_context = torch.load(folder / "call", weights_only=False, map_location="cpu")
     backend, device = "gloo", "cpu"
-    if _on_gpus(fit_context.device):
+    if device_of(fit_context.device).type == "cuda":
         torch.cuda.set_device(replica.rank)
         backend, device = "cpu:gloo,cuda:nccl", f"cuda:{replica.rank}"
     # Rendezvous by a file, and the loopback interface: nobody on the network can join.
