@@ -61,6 +61,19 @@ def print_kept(identifier: LanguageIdentifier) -> None:
         print(f"| {code} | {number} | {kept} | {others.get(code, (0, 0))[0]} | {others.get(code, (0, 0))[1]} |")
 
 
+def print_turns(identifier: LanguageIdentifier) -> None:
+    """How many sentences of the two sets are kept as one turn of an English dialogue."""
+    before, after = "hey, how was your day?", "sorry, can you say that again in english?"
+    for title, name in (("first", "fresh"), ("second", "fresh_held_out")):
+        texts = [line.partition("\t")[2] for line in lines_of("language", name)]
+        long = [text for text in texts if len(text.split()) > 2]
+        kept = [text for text in texts if identifier.identify([before, text, after]) in ("en", UNKNOWN)]
+        print(
+            f"- {title} set, each sentence between two English turns: {len(kept)} of {len(texts)} dialogues kept; "
+            f"{len(set(kept) & set(long))} of the {len(long)} with more than two words"
+        )
+
+
 def measure_language(data: Path, write: bool) -> dict[str, Any]:
     identifier = LanguageIdentifier()
     counted = {part: count_language(identifier, part)[0] for part in PARTS}
@@ -72,6 +85,8 @@ def measure_language(data: Path, write: bool) -> dict[str, Any]:
     print()
     with printed_section("filters", "language-kept", write=write):
         print_kept(identifier)
+    with printed_section("filters", "language-turns", write=write):
+        print_turns(identifier)
     return {
         "set": "benchmarks/filter_sets, languages, held out",
         "items": sum(row[0] for row in counted["held out"].values()),

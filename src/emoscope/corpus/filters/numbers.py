@@ -11,6 +11,7 @@ _OTHER_NUMBER = read_patterns("presidio.toml")["other_number"]
 _NAMED = ("document_number", "record_number", "account_number")
 _BY_FORM = ("pan", "ssn", "plate", "insurance", "mixed_reference")
 _LEAST_DIGITS = 4
+_LETTER_ZERO = re.compile(r"(?<![^\W\d_])[oO](?=\d\d)|(?<=\d\d)[oO](?![^\W\d_])")
 _COUNTING = re.compile(r"0?123|(\d)\1{6}")
 
 
@@ -32,6 +33,15 @@ def identity_numbers(text: str) -> Iterator[Span]:
         yield from spans_of(_PATTERN[name].finditer(text), Kind.ID, "value")
 
 
+def with_zeros(text: str) -> str:
+    """The text with zeros for the letters O that stand for them in phone numbers.
+
+    >>> with_zeros("o98 7654 321o or O2")
+    '098 7654 3210 or O2'
+    """
+    return _LETTER_ZERO.sub("0", text)
+
+
 def chat_phones(text: str) -> Iterator[Span]:
     """Phone numbers that only the words before them tell: short ones, spaced digits, digits as words.
 
@@ -39,6 +49,7 @@ def chat_phones(text: str) -> Iterator[Span]:
     >>> [text[span.start : span.end] for span in chat_phones(text)]
     ['555-0147', '9 8 7 6 5 4 3 2 1 0']
     """
+    text = with_zeros(text)
     for match in _PATTERN["local_phone"].finditer(text):
         digits = "".join(re.findall(r"\d", match["value"]))
         if not _COUNTING.match(digits) and not _OTHER_NUMBER.search(text[: match.start("value")]):

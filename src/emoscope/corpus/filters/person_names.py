@@ -131,7 +131,8 @@ def _is_person(text: str, word: re.Match[str], last: re.Match[str], *, shouted: 
         return False
     if not starts:
         return not _PATTERN["thing_before"].search(before)
-    return bool(_PATTERN["says"].match(after) or _PATTERN["does"].match(after))
+    acts = _PATTERN["says"].match(after) or _PATTERN["does"].match(after)
+    return bool(acts) and not _PATTERN["thing_after"].match(after)
 
 
 def _is_called(text: str, word: re.Match[str], last: re.Match[str], *, starts: bool) -> bool:

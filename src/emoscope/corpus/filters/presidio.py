@@ -13,6 +13,7 @@ from typing import Any
 
 from emoscope.core.extras import require
 from emoscope.core.language_words import is_common
+from emoscope.corpus.filters.numbers import with_zeros
 from emoscope.corpus.filters.shipped import read_patterns
 from emoscope.corpus.filters.spans import Kind, Span, spans_of
 
@@ -89,6 +90,7 @@ class PresidioFinder:
                 yield span
 
     def _phones(self, text: str) -> Iterator[Span]:
+        text = with_zeros(text)
         for span in _spans(self._phone, text, Kind.PHONE):
             number, before = text[span.start : span.end], text[: span.start]
             counting = re.search(r"(?:\b\d\b\W*){5}", number)  # 1 2 3 4 5

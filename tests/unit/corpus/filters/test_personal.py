@@ -183,3 +183,20 @@ def test_presidio_does_not_bring_what_only_its_engines_need() -> None:
         "assert not {'torch', 'transformers', 'stanza', 'gliner'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("text", ["call me on o20 7946 o958", "my cell is 98765 4321o", "ring O161 496 O123 tonight"])
+def test_a_letter_may_stand_for_a_zero(text: str) -> None:
+    (span,) = PersonalFilter(mask=True, kinds=["phone"]).find(text)
+    assert len([char for char in text[span.start : span.end] if char.isdigit() or char in "oO"]) >= 10
+
+
+@pytest.mark.parametrize(
+    "text", ["Grimsby is a small town by the sea", "Wolfmother was the best band of that festival"]
+)
+def test_a_place_or_a_thing_is_no_person(text: str) -> None:
+    assert PersonalFilter(mask=True, kinds=["name"]).find(text) == []
+
+
+def test_a_person_may_be_somebody() -> None:
+    assert PersonalFilter(mask=True, kinds=["name"]).find("Oyelaran is a friend from work")

@@ -123,3 +123,26 @@ def test_the_command_drops_topics_and_counts_them(tmp_path: Path) -> None:
     code, out, _ = run("corpus", "filter", log, "-o", tmp_path / "drugs", "--sensitive", "drugs", *others)
     assert json.loads(out)["filters"]["sensitive"]["dropped"] == {"sensitive:drugs": 1}
     assert "gossip" in run("corpus", "filter", log, "-o", tmp_path / "no", "--sensitive", "gossip", *others)[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "topics"),
+    [
+        ("he keeps asking for topless photos", [Topic.SEXUAL]),
+        ("they posted a naked selfie of her", [Topic.SEXUAL]),
+        ("i would fuck you all weekend", [Topic.SEXUAL]),
+        ("well fuck you all then", []),
+        ("fuck you all, i quit", []),
+        ("there is a coal tit on the feeder", []),
+        ("mexican guys are just begging all day", [Topic.HATE]),
+        ("immigrants are always cheating", [Topic.HATE]),
+        ("the women are lying on the beach", []),
+    ],
+)
+def test_topics_and_their_look_alikes(text: str, topics: list[Topic]) -> None:
+    assert topics_of(text) == topics
+
+
+def test_hunger_is_no_crime() -> None:
+    assert topics_of("i could really murder some fries", [Topic.CRIME]) == []
+    assert topics_of("he said he could murder some girl", [Topic.CRIME]) == [Topic.CRIME]
