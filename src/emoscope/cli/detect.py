@@ -128,6 +128,7 @@ def detect_files(
     The output has the input's columns and the answer; if several files go into one, the column `file` names them.
     """
     from emoscope.tables import PIPE, open_writer
+    from emoscope.tables.writing import detection_names
 
     folder = target != PIPE and (target.endswith(("/", os.sep)) or Path(target).is_dir())
     targets = _targets(sources, Path(target)) if folder else [target]
@@ -147,7 +148,19 @@ def detect_files(
                 for row in rows:
                     writer.write({**origin, **row})
                 count += 1
+        if not count and answer in (None, _scored) and (columns := _header(sources[0], format)):
+            writer.write_header([*origin, *columns, *detection_names(detector.labels, columns)])
     return count
+
+
+def _header(source: str, format: str | None) -> Sequence[str]:
+    """The columns of a CSV or TSV file, for an output without rows."""
+    from emoscope.tables import PIPE, format_of
+    from emoscope.tables.rows import header_of
+
+    kind = format_of(source, format)
+    header = header_of(source, kind) if source != PIPE and kind in ("csv", "tsv") else None
+    return header.names if header else ()
 
 
 def _targets(sources: Sequence[str], folder: Path) -> list[str]:

@@ -102,6 +102,11 @@ class RowWriter:
             if self._names is None:
                 self._names = list(row)
 
+    def write_header(self, names: Sequence[str]) -> None:
+        """Write the header of a CSV or TSV table without rows."""
+        if self._kind in ("csv", "tsv"):
+            self._write(self._delimited(names))
+
     def finish(self) -> None:
         """Write what follows the last row."""
         if self._kind == "json":

@@ -2,12 +2,14 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from emoscope.detector import load
 from kits.corpus_command import run, stdout_of
 from kits.jsonl import read_jsonl, write_jsonl
 
@@ -70,6 +72,14 @@ def test_brackets_in_file_names_are_not_markup(name: str, chats: Path) -> None:
     assert f"2 dialogues labelled into {name}" in run("detect", "--model", "nano", "a.csv", "-o", name)[2]
     shown = stdout_of("score", "a.csv", "-o", f"scored-{name}", "--model", "nano", "--workers", "1")
     assert f"2 rows in 1 part: scored-{name}" in shown
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv"])
+def test_a_table_without_rows_keeps_its_header(name: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\n")
+    detect(str(tmp_path / "a.csv"), "-o", str(tmp_path / name))
+    header = re.split(r"[,\t]", (tmp_path / name).read_text().strip())
+    assert header == ["id", "text", "label", "truncated", "note", *(f"score_{label}" for label in load("nano").labels)]
 
 
 @pytest.mark.usefixtures("chats")

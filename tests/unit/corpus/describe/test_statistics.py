@@ -264,7 +264,7 @@ def test_no_data_at_all_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_figures_cannot_go_where_a_file_lies(data: Path) -> None:
     file = data / "emocontext" / "train.txt"
-    with pytest.raises(EmoscopeError, match="cannot be made a folder for figures"):
+    with pytest.raises(EmoscopeError, match="cannot create this folder"):
         CliRunner().invoke(app, ["emocontext", "--data", str(data), "--plots", str(file)], catch_exceptions=False)
 
 
