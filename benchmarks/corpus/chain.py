@@ -193,7 +193,7 @@ def main() -> None:
         one_step(*options.one)
         return
     with printed_section("corpus", "chain", write=options.write):
-        print("| dialogues | step | in | out | seconds passed | of the processor | in for each of these | peak MB |")
+        print("| dialogues | step | in | out | wall, s | CPU, s | in per CPU second | peak MB |")
         print("|---:|---" + "|---:" * 6 + "|")
         for size in options.sizes.split(","):
             chain(options.data, int(size), options.augment, options.seed)

@@ -47,10 +47,10 @@ def other_word(text: str, chance: random.Random) -> str:
 
 EDITS: dict[str, Edit] = {
     "case and spaces": lambda text, _: f" {text.upper()}  ",
-    "a mark or an emoji added": lambda text, chance: text + chance.choice(["!", ".", "?", " 😂", " :)"]),
-    "two letters swapped": typo,
-    "a word left out": without_word,
-    "a word replaced": other_word,
+    "punctuation or emoji added": lambda text, chance: text + chance.choice(["!", ".", "?", " 😂", " :)"]),
+    "letters swapped": typo,
+    "word removed": without_word,
+    "word replaced": other_word,
 }
 
 
@@ -96,7 +96,7 @@ def one_size(source: str) -> None:
 
 
 def speed(dialogues: list[Turns], sizes: list[int], chance: random.Random) -> None:
-    print("| dialogues | kept | exact | near | seconds | dialogues a second | peak MB |\n" + "|---:" * 7 + "|")
+    print("| dialogues | kept | exact | near | seconds | dialogues/s | peak MB |\n" + "|---:" * 7 + "|")
     for size in sizes:
         whole = dialogues[: size * 9 // 10]
         whole += with_other_ends(dialogues, size * 9 // 10 - len(whole), chance)

@@ -33,7 +33,7 @@ SEEDS = 300
 
 
 class Found(NamedTuple):
-    """What a run took: seconds, those of all processors and of the busiest process, and megabytes at the most."""
+    """Wall time, CPU time of all processes and of the busiest one, and peak memory in MB."""
 
     seconds: float
     processor: float
@@ -133,11 +133,11 @@ def main() -> None:
 
 def print_table(options: argparse.Namespace) -> None:
     heads = (
-        "seconds passed",
-        "times as fast",
-        "processor seconds",
-        "of the busiest process",
-        "times as fast on free cores",
+        "wall, s",
+        "speedup",
+        "CPU, s",
+        "CPU of the busiest process, s",
+        "speedup on idle cores",
         "peak MB",
     )
     print(f"| step | dialogues | workers | {' | '.join(heads)} |")

@@ -29,7 +29,7 @@ def main() -> None:
     if rows:
         write_rows(TABLE, rows)
     with printed_section("mutation", "mutation", write=True):
-        print("| file | possible changes | tried | found by a test | share |\n|---|---:|---:|---:|---:|")
+        print("| file | mutants | tested | killed | share |\n|---|---:|---:|---:|---:|")
         kept = read_rows(TABLE)
         total = {"file": "all", **{name: sum(row[name] for row in kept) for name in ("possible", "tried", "found")}}
         for row in [*kept, total]:

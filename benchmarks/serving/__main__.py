@@ -78,8 +78,8 @@ def compare(
 
 def table(measured: dict[str, Any]) -> list[str]:
     lines = [
-        "| model | clients | server | requests a second | times | p50, ms | p99, ms | server's CPU, ms a request | "
-        "memory, MiB | not answered with 200 |",
+        "| model | clients | server | requests/s | speedup | p50, ms | p99, ms | CPU, ms/request | "
+        "memory, MiB | errors |",
         "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in measured["results"]:
@@ -100,7 +100,7 @@ def draw(measured: dict[str, Any]) -> None:
     first = measured["results"][0]["model"]
     values = [{**row, "clients": str(row["clients"])} for row in measured["results"] if row["model"] == first]
     charts = []
-    for field, title in (("per_second", "requests a second"), ("p99", "p99, milliseconds")):
+    for field, title in (("per_second", "requests/s"), ("p99", "p99, ms")):
         base = alt.Chart(rows(values)).encode(
             x=alt.X("clients:N", sort=[str(count) for count in CLIENTS], title="clients", axis=alt.Axis(labelAngle=0)),
             xOffset=alt.XOffset("server:N", sort=[OURS, PLAIN]),
@@ -117,18 +117,18 @@ def draw(measured: dict[str, Any]) -> None:
 def report(measured: dict[str, Any]) -> str:
     machine = (
         f"Machine: {platform.machine()}, {os.cpu_count()} CPU cores, Python {platform.python_version()}; both servers, "
-        f"the clients and whatever else ran share them (load at the end: {os.getloadavg()[0]:.1f}). Figures are "
-        f"medians of {measured['rounds']} rounds of {measured['seconds']:g} s, the servers in turn; `times` "
-        "is the median of the rounds' ratios. Servers and clients have a session each, so that on a busy machine the "
-        "share of the cores that a server is given does not grow with its threads, of which the ten lines have forty. "
-        "Where a machine does other work, the CPU time of a request says most."
+        f"the clients and other work share them (load average at the end: {os.getloadavg()[0]:.1f}). Medians of "
+        f"{measured['rounds']} interleaved rounds of {measured['seconds']:g} s; the speedup is the median ratio of a "
+        "round. Each server has its own scheduling session, so that the forty threads of the FastAPI server do not "
+        "give "
+        "it a larger share of a busy machine. On a busy machine, compare CPU time."
     )
     lines = [
         textwrap.fill(machine, WIDTH),
         "",
         *table(measured),
         "",
-        f"![Requests a second and p99 of both servers]({PLOT.name})",
+        f"![Throughput and p99 of both servers]({PLOT.name})",
     ]
     return "\n".join(lines)
 

@@ -37,7 +37,7 @@ def endure(pid: int, port: int, requests: int, seconds: float) -> str:
     others = ", ".join(f"{count} with {status}" for status, count in sorted(statuses.items()) if status != "200")
     return (
         f"{statuses.total():,} requests of {CLIENTS} clients in {minutes:.1f} minutes, answered with 200"
-        f"{f', but {others}' if others else ''}. Memory: {memory[0]:.0f} MiB before, {middle:.0f} MiB half way, "
+        f"{f', but {others}' if others else ''}. Memory: {memory[0]:.0f} MiB before, {middle:.0f} MiB halfway, "
         f"{memory[-1]:.0f} MiB after, {max(memory):.0f} MiB at most."
     )
 
@@ -54,7 +54,7 @@ def main() -> None:
         with started(our_server(options.model, port, folder), port) as pid:
             told = endure(pid, port, requests, 60 * options.minutes)
         wanted = (
-            f"Model `{options.model}`; wanted were {requests:,}, an hour's worth at {options.per_second:g} a second, "
+            f"Model `{options.model}`; target: {requests:,} requests, an hour at {options.per_second:g}/s, "
             f"in at most {options.minutes:g} minutes."
         )
         print(textwrap.fill(f"{wanted} {told}", WIDTH))

@@ -191,8 +191,8 @@ def main() -> None:
     options = parser.parse_args()
     counts = [*(count for count in (60, 80) if count < options.submissions), options.submissions]
     with printed_section("serving", "leak", write=options.write):
-        print(f"{options.items:,} items, {TEAMS} throw-away teams, the mean of {options.rounds} challenges.\n")
-        print('| share of "others" | submissions | attack | labels right | leaked | leaked of what decides |')
+        print(f"{options.items:,} items, {TEAMS} attacking teams, mean of {options.rounds} challenges.\n")
+        print('| share of "others" | submissions | attack | accuracy | leaked | leaked of the private part |')
         print("|--:|--:|---|--:|--:|--:|")
         for others in options.others:
             rest = (1 - others) / (len(LABELS) - 1)
@@ -217,9 +217,9 @@ def attacked(
     for count in counts:
         some, told = answers[:count], scores[:count]
         guesses = {
-            "before: linear program": (exact_figures_attack(gold, some), everything),
-            "now: linear program": (score_attack(some, told, step, len(public)), private),
-            "now: credit": (credit_attack(some, told, shares, len(public)), private),
+            "exact scores: linear program": (exact_figures_attack(gold, some), everything),
+            "default: linear program": (score_attack(some, told, step, len(public)), private),
+            "default: credit": (credit_attack(some, told, shares, len(public)), private),
         }
         for name, (guessed, deciding) in guesses.items():
             right, blind = guessed == codes, codes == np.bincount(codes).argmax()
