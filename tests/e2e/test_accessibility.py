@@ -23,7 +23,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield running
 
 
-@pytest.mark.parametrize(("look", "reader"), zip(EVERY_LOOK, READERS, strict=True))
+@pytest.mark.parametrize(("look", "reader"), list(zip(EVERY_LOOK, READERS, strict=True)))
 def test_every_page_fits_and_is_accessible(browser: Any, site: Site, look: str, reader: str) -> None:
     complaints: list[str] = []
 

@@ -254,7 +254,7 @@ def test_the_command_shows_tables_and_names_a_missing_column(tmp_path: Path) -> 
     shown = stdout_of(*arguments, tmp_path / "out", "--column", "tweet")
     assert "2 of 3 texts" in shown
     assert "no emotion word" in shown
-    with pytest.raises(InputError, match="row 1: has no column 'texts', found"):
+    with pytest.raises(InputError, match="row 1: has no column 'texts'; it has: id, tweet"):
         stdout_of(*arguments, tmp_path / "b", "--column", "texts")
     assert not (tmp_path / "b").exists()
 
