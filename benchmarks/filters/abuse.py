@@ -52,7 +52,7 @@ def measure_abuse(data: Path, write: bool) -> dict[str, Any]:
     counted = {part: count_abuse(part) for part in ABUSE_PARTS}
     shares = share_of_chats(data)
     with printed_section("filters", "abuse", write=write):
-        print("| sentences | to drop | dropped | that must pass | stopped |\n|---" + "|---:" * 4 + "|")
+        print("| sentences | abusive | dropped | harmless | dropped |\n|---" + "|---:" * 4 + "|")
         for part, one in counted.items():
             print(f"| {part} | {one['to_drop']} | {one['dropped']} | {one['to_pass']} | {one['stopped']} |")
         print(

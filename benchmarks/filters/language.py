@@ -21,7 +21,7 @@ def language_set(part: str) -> Iterator[tuple[str, list[str]]]:
 def language_group(expected: str) -> str:
     if "+" in expected:
         return {"en+hi": "Hinglish", "en+es": "Spanglish"}[expected]
-    names = {"en": "English", "any": "too short to tell", "hi": "Hindi, mostly in Latin letters", "es": "Spanish"}
+    names = {"en": "English", "any": "too short to tell", "hi": "Hindi, mostly romanised", "es": "Spanish"}
     return names.get(expected, "other languages")
 
 
@@ -98,7 +98,7 @@ def measure_language(data: Path, write: bool) -> dict[str, Any]:
 
 
 def print_groups(counted: dict[str, dict[str, list[int]]]) -> None:
-    heads = " | ".join(f"{part}: lines | named rightly | kept or dropped rightly" for part in PARTS)
+    heads = " | ".join(f"{part}: lines | language right | decision right" for part in PARTS)
     print(f"| | {heads} |\n|---" + "|---:" * 6 + "|")
     for group in counted["tuned"]:
         rows = [counted[part][group] for part in PARTS]

@@ -90,7 +90,7 @@ def measure_names(data: Path, write: bool) -> dict[str, Any]:
         print(f"| names | {heads} |\n|---" + "|---:" * 6 + "|")
         for culture in counted["tuned"]:
             cells = " | ".join(shown(counted[part][culture]) for part in PARTS)
-            print(f"| {'no name in the sentence' if culture == '-' else culture} | {cells} |")
+            print(f"| {'sentences without names' if culture == '-' else culture} | {cells} |")
         print(f"| all | {' | '.join(shown(totals[part]) for part in PARTS)} |")
     print()
     with printed_section("filters", "names-friends", write=write):

@@ -100,15 +100,15 @@ def measure_personal(write: bool) -> dict[str, Any]:
     with printed_section("filters", "personal-look-alikes", write=write):
         for part, tally in tallies.items():
             print(
-                f"- {part}: {tally.sentences} sentences; {tally.stopped} of {tally.harmless} look-alikes stopped; "
-                f"something left unmasked in {tally.leaked} of {tally.sentences - tally.harmless} with personal data"
+                f"- {part}: {tally.sentences} sentences; {tally.stopped} of {tally.harmless} look-alikes masked; "
+                f"incompletely masked {tally.leaked} of {tally.sentences - tally.harmless} with personal data"
             )
     fresh = count_fresh()
     with printed_section("filters", "personal-fresh", write=write):
         print(
             f"On {fresh['cases']} cases and {fresh['look_alikes']} look-alikes "
             "that the rules' author wrote before them, so not blind: "
-            f"{fresh['masked']} masked whole, {fresh['stopped']} look-alikes stopped."
+            f"{fresh['masked']} masked whole, {fresh['stopped']} look-alikes masked."
         )
     print()
     held_out = tallies["held out"]

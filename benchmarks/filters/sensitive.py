@@ -90,7 +90,7 @@ def measure_sensitive(data: Path, write: bool) -> dict[str, Any]:
 
 def print_topics(tallies: dict[str, PartTally], judged: dict[Topic, tuple[int, int]]) -> None:
     heads = " | ".join(f"{part}: recall | precision | sentences" for part in PARTS)
-    print(f"| topic | {heads} | comments read | right |\n|---" + "|---:" * 8 + "|")
+    print(f"| topic | {heads} | comments judged | precision |\n|---" + "|---:" * 8 + "|")
     for topic in STANDARD:
         cells = [shown(tallies[part].topics[topic]) for part in PARTS]
         right, read = judged[topic]

@@ -32,7 +32,7 @@ def one_speed(data: Path, options: str) -> None:
 
 
 def speed(data: Path) -> None:
-    print("| filters | dialogues | kept | seconds to start | dialogues a second | peak MB |\n|---" + "|---:" * 5 + "|")
+    print("| filters | dialogues | kept | start-up, s | dialogues/s | peak MB |\n|---" + "|---:" * 5 + "|")
     for name, options in (
         ("language", "off,off,off,en"),
         ("offensive", "drop,off,off,off"),

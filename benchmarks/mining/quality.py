@@ -39,7 +39,7 @@ class Way:
         made = []
         for counterexamples, more in ((False, ""), (True, " and counterexamples")):
             made.append(cls(f"{ENCODERS[encoder]}, nearest seeds{more}", counterexamples, learn=False))
-            made.append(cls(f"{ENCODERS[encoder]}, learnt too{more}", counterexamples, learn=True))
+            made.append(cls(f"{ENCODERS[encoder]}, linear model{more}", counterexamples, learn=True))
         return made
 
 
@@ -82,7 +82,7 @@ def quality(options: argparse.Namespace) -> None:
 def trade_off(
     draws: Sequence[Draw], embedder: Embedder, folders: Sequence[Path], *, learn: bool
 ) -> dict[float, list[Found]]:
-    print("| `--recall` | candidates | emotional among them | judgements for one | times fewer | found |")
+    print("| `--recall` | candidates | precision | judgements per hit | savings factor | recall |")
     print("|---:" * 6 + "|")
     at_random = statistics.mean(draw.share for draw in draws)
     print(f"| at random | | {at_random:.2f} | {1 / at_random:.1f} | 1 | |")
@@ -102,7 +102,7 @@ def trade_off(
 
 def by_class(found: Sequence[Found]) -> None:
     print(f"\nBy class, `--recall {DEFAULT}`\n")
-    print("| class | candidates | precision | found | times fewer |\n|---|---:|---:|---:|---:|")
+    print("| class | candidates | precision | recall | savings factor |\n|---|---:|---:|---:|---:|")
     for label in EMOTIONS:
         print(
             f"| {label} | {spread((each.labels[label].total() for each in found), 0)} "
@@ -126,8 +126,8 @@ def pruning(draws: Sequence[Draw], embedder: Embedder, folders: Sequence[Path], 
                 dropped[reason.value] += 1
                 wrongly[reason.value] += label == name
     kept = statistics.mean(each.saving for each in pruned)
-    print(f"\nTimes fewer without pruning: {spread((each.saving for each in whole), 2)}, with it {kept:.2f}\n")
-    print("| reason | dropped, a draw | of the class after all |\n|---|---:|---:|")
+    print(f"\nSavings factor without pruning: {spread((each.saving for each in whole), 2)}, with it {kept:.2f}\n")
+    print("| reason | dropped per draw | wrongly |\n|---|---:|---:|")
     for name, count in dropped.most_common():
         print(f"| {name} | {count / len(draws):.0f} | {wrongly[name] / count:.2f} |")
 

@@ -130,7 +130,7 @@ def render() -> None:
     """Write the table."""
     rows = read_rows(TABLE)
     heads = [f"round {number + 1}" for number in range(ROUNDS)]
-    lines = [f"| domain | encoder | draws | {' | '.join(heads)} | found |", f"|---|---|{'---:|' * (ROUNDS + 2)}"]
+    lines = [f"| domain | encoder | draws | {' | '.join(heads)} | recall |", f"|---|---|{'---:|' * (ROUNDS + 2)}"]
     for row in rows:
         cells = [str(row["draws"]), *(f"{row[head]:.1f}" for head in heads), f"{row['found']:.2f}"]
         lines.append(f"| {row['domain']} | {row['encoder']} | {' | '.join(cells)} |")

@@ -39,7 +39,9 @@ def speed(options: argparse.Namespace) -> None:
         return
     train = list(read_split(get_task("emocontext"), "train", options.data))
     draw = natural_draw(train, 1, counterexamples=False)
-    print("| encoder | dialogues | CPU s | dialogues a CPU second | CPU s of a second run | peak MB | vectors, MB |")
+    print(
+        "| encoder | dialogues | CPU, s | dialogues per CPU second | CPU of a second run, s | peak MB | vectors, MB |"
+    )
     print("|---|" + "---:|" * 6)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)

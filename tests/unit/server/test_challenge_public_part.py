@@ -177,6 +177,6 @@ def test_random_submissions_no_longer_give_the_gold_away() -> None:
 
     shares = np.array([0.1, 0.1, 0.1, 0.7])
     found = attacked(120, [60], shares, seed=1)
-    assert found[60, "before: linear program"][0] == 1.0  # every label
-    for attack in ("now: linear program", "now: credit"):
+    assert found[60, "exact scores: linear program"][0] == 1.0  # every label
+    for attack in ("default: linear program", "default: credit"):
         assert found[60, attack][2] < 0.1
