@@ -121,8 +121,8 @@ _TEAM: tuple[PageRow, ...] = (
     ("submission, scored", f"{CHALLENGE}/submissions", _followed("tr:has-text('practice') a >> nth=0")),
     ("submission, refused", f"{CHALLENGE}/submissions", _followed("tr:has-text('refused.txt') a >> nth=0")),
     ("team", f"{CHALLENGE}/team", None),
-    ("team, invitation", f"{CHALLENGE}/team", _followed("text=Invite a member")),
-    ("team, revoke a token", f"{CHALLENGE}/team", _followed("text=Revoke…")),
+    ("team, invitation", f"{CHALLENGE}/team", _followed("form[action$='/invite'] button")),
+    ("team, revoke a token", f"{CHALLENGE}/team", _followed("form[action$='/revoke'] button")),
     ("not allowed", CONSOLE, None),
 )
 _ORGANISER: tuple[PageRow, ...] = (
@@ -132,9 +132,9 @@ _ORGANISER: tuple[PageRow, ...] = (
     ("console, audit log of all", "/organise/audit", None),
     ("console, overview", CONSOLE, None),
     ("console, phases", f"{CONSOLE}/phases?month=2020-02", None),
-    ("console, close a phase", f"{CONSOLE}/phases", _followed("text=Close now…")),
+    ("console, close a phase", f"{CONSOLE}/phases", _followed("form[action$='/close'] button")),
     ("console, board if it closed now", f"{CONSOLE}/phases/evaluation/final", None),
-    ("console, texts", f"{CONSOLE}/texts", _followed("text=Preview")),
+    ("console, texts", f"{CONSOLE}/texts", _followed("button[name=preview]")),
     ("console, files", f"{CONSOLE}/files", None),
     ("console, teams", f"{CONSOLE}/teams", None),
     ("console, team", f"{CONSOLE}/teams/2", None),

@@ -181,6 +181,7 @@ def test_a_form_with_mistakes_says_so_at_the_fields_and_keeps_the_rest(site: Sit
         assert f'id="fault-{name}"' in page
         assert re.search(rf'name="{re.escape(name)}"[^>]*aria-describedby="fault-{re.escape(name)}"', page), name
     assert "unknown time zone" in page
+    assert "Tuple" not in page
     assert 'value="New one"' in page
     assert "About &lt;b&gt;it&lt;/b&gt;" in page
     files = _files()
@@ -261,7 +262,7 @@ def test_gold_is_replaced_with_its_name_typed_and_all_is_scored_again(site: Site
     short = {"file": ("gold.txt", rows_of(GOLD[:2], 2).encode())}
     assert "labels for the 8 items" in send(olga, path, short, 422, confirm="practice")
     assert "phase.gold" not in actions(site)
-    assert "1 submissions are being rescored" in send(olga, path, new, 200, confirm="practice")
+    assert "1 submission is being rescored." in send(olga, path, new, 200, confirm="practice")
     assert actions(site)[0] == "phase.gold"
     assert site.final(token, sent)["figures"]["score"] != before
     again = site.client.put(
@@ -311,7 +312,7 @@ def test_teams_are_registered_found_told_and_taken_out(site: Site) -> None:
     number = next(one["id"] for one in api(site, "/teams") if one["name"] == "Aurora")
     at = f"{AT}/teams/{number}"
     told = send(olga, f"{at}/message", title="Hello", text="Only <you>.", mail="yes")
-    assert "It is being e-mailed to 1 members" in told
+    assert "It is being e-mailed to 1 member." in told
     assert "Only &lt;you&gt;." in ana.get("/challenges/mine").text
     assert "Only" not in site.client.get("/challenges/mine").text
     assert api(site, "/notices")[0]["mailed"] == 1
@@ -375,6 +376,21 @@ def test_sizes_are_in_the_units_of_the_challenge_page(site: Site) -> None:
     sizes = re.findall(r"<dd>[0-9.]+ ([A-Za-z]+)", olga.get(f"{AT}/exports").text)
     assert sizes
     assert set(sizes) <= {"Bytes", "KiB", "MiB", "GiB"}
+
+
+def test_an_invitation_is_shown_at_the_top(site: Site) -> None:
+    olga = signed_in(site, site.organiser)
+    page = send(olga, f"{AT}/invitation", email="lea@example.org")
+    said, _, rest = page.partition('<pre id="secret" class="secret">reg_')
+    assert rest
+    assert "It was e-mailed to lea@example.org. It is shown only once:" in said
+    assert '<h2 id="teams">' not in said
+
+
+def test_opening_and_closing_a_phase_is_said(site: Site) -> None:
+    olga = signed_in(site, site.organiser)
+    for action, state in (("open", "open"), ("close", "closed")):
+        assert f"Final is {state} now." in send(olga, f"{AT}/phases/final/{action}", confirm="final")
 
 
 def test_announcements_are_posted_mailed_withdrawn_and_shown_again(site: Site) -> None:

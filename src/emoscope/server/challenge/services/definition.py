@@ -264,7 +264,10 @@ def mistakes(document: dict[str, Any]) -> dict[str, str]:
 
 def _mistakes(error: ValidationError) -> list[tuple[tuple[int | str, ...], str]]:
     faults = error.errors(include_url=False, include_context=False)
-    return [(fault["loc"], fault["msg"].removeprefix("Value error, ")) for fault in faults]
+    # A list whose items are wrong is reported as too short as well, since they do not count.
+    inner = {fault["loc"][:1] for fault in faults if len(fault["loc"]) > 1}
+    real = [fault for fault in faults if fault["type"] != "too_short" or fault["loc"] not in inner]
+    return [(fault["loc"], fault["msg"].removeprefix("Value error, ")) for fault in real]
 
 
 def _field(location: tuple[int | str, ...], document: dict[str, Any]) -> str:

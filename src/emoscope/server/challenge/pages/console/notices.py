@@ -6,7 +6,7 @@ from fastapi import BackgroundTasks
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Number, Slug, posted
-from emoscope.server.challenge.pages.console.shell import console, console_router, refused
+from emoscope.server.challenge.pages.console.shell import console, console_router, counted, refused
 from emoscope.server.challenge.pages.console.teams import TextField
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, notices
@@ -53,7 +53,7 @@ def _announce(
         notice = posted(visitor, visitor.gate, later, slug, title, text, mail=bool(mail))
     except ServerError as error:
         return _show(visitor, slug, error=error, filled=filled)
-    mailing = f" It is being e-mailed to {notice.unsent} members." if notice.unsent else ""
+    mailing = f" It is being e-mailed to {counted(notice.unsent, 'member')}." if notice.unsent else ""
     undo = f"/challenges/{slug}/organise/announcements/{notice.id}/withdraw"
     return _show(visitor, slug, done=f"Posted on the challenge page.{mailing}", undo=undo)
 

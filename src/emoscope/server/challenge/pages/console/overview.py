@@ -9,7 +9,7 @@ from starlette.responses import Response
 from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, attachment, board_file
-from emoscope.server.challenge.pages.console.shell import console, console_router, refused
+from emoscope.server.challenge.pages.console.shell import being_scored, console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import audit, challenges, jobs, notices, storage, teams
 from emoscope.server.challenge.services.actor import PUBLIC
@@ -58,7 +58,7 @@ def _rescore(visitor: FormVisitor, slug: Slug, phase: Annotated[str, Form(max_le
     except ServerError as error:
         return _scoring(visitor, slug, error=error)
     current = "" if queued else " All scores are current."
-    return _scoring(visitor, slug, done=f"{queued} submissions are being rescored.{current}")
+    return _scoring(visitor, slug, done=f"{being_scored(queued)}{current}")
 
 
 @router.get("/exports")

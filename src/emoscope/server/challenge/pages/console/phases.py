@@ -10,7 +10,7 @@ from starlette.responses import Response
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import PhaseName, Slug
 from emoscope.server.challenge.pages.console.calendar import month_of
-from emoscope.server.challenge.pages.console.shell import console, console_router, refused
+from emoscope.server.challenge.pages.console.shell import being_scored, console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, creation
 from emoscope.server.challenge.services.lookup import state_between
@@ -113,7 +113,7 @@ def _gold(
     except ServerError as error:
         return _show(visitor, slug, error=error)
     same = " The file is identical to the previous one." if gold.before == gold.after else ""
-    done = f"The gold labels of {changed.title} were replaced; {gold.queued} submissions are being rescored.{same}"
+    done = f"The gold labels of {changed.title} were replaced; {being_scored(gold.queued)}{same}"
     return _show(visitor, slug, done=done)
 
 
@@ -122,7 +122,7 @@ def _move_phase(
     visitor: FormVisitor, slug: Slug, phase: PhaseName, action: Literal["open", "close"], confirm: ShortField = ""
 ) -> Response:
     """Open or close a phase, once its name was typed: what people have seen cannot be undone."""
-    challenge, _ = _phase(visitor, slug, phase)
+    challenge, before = _phase(visitor, slug, phase)
     question = visitor.must_confirm(
         confirm,
         phase,
@@ -135,4 +135,6 @@ def _move_phase(
     if question is not None:
         return question
     service = challenges.open_phase if action == "open" else challenges.close_phase
-    return visitor.attempt(f"/challenges/{slug}/organise/phases", _show, service, slug, phase)
+    if problem := refused(visitor, service, slug, phase):
+        return _show(visitor, slug, error=problem)
+    return _show(visitor, slug, done=f"{before.title} is {'open' if action == 'open' else 'closed'} now.")

@@ -42,6 +42,24 @@ def console(visitor: Visitor, slug: str, tab: str, **values: Any) -> Response:
     return visitor.page(f"console_{values.pop('template', tab) or 'overview'}.html.j2", challenge=challenge, **values)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "member"), counted(3, "member")
+    ('1 member', '3 members')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def being_scored(number: int) -> str:
+    """What is said once submissions have been queued for rescoring.
+
+    >>> being_scored(1)
+    '1 submission is being rescored.'
+    """
+    return f"{counted(number, 'submission')} {'is' if number == 1 else 'are'} being rescored."
+
+
 def refused(visitor: Visitor, service: Service, *values: Any, **options: Any) -> ServerError | None:
     """Call a service; returns the error if it refuses."""
     try:

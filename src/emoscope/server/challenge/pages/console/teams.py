@@ -6,10 +6,11 @@ from fastapi import BackgroundTasks, Form, Query
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Number, Slug, posted
-from emoscope.server.challenge.pages.console.shell import console, console_router, refused
+from emoscope.server.challenge.pages.console.shell import console, console_router, counted, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, ShortField, Visitor
 from emoscope.server.challenge.services import notices, registration, submissions, teams, tokens
 from emoscope.server.errors import ServerError
+from emoscope.server.http.rendering import local
 from emoscope.server.store.names import name_key
 
 router = console_router()
@@ -82,7 +83,10 @@ def _invite(visitor: FormVisitor, slug: Slug, email: ShortField = "") -> Respons
         invitation = visitor.ask(registration.invite_team, slug, visitor.gate, email)
     except ServerError as error:
         return _show(visitor, slug, error=error)
-    return _show(visitor, slug, invitation=invitation, invited=email.strip())
+    until = f", until {local(invitation.expires, 'UTC')}" if invitation.expires else ""
+    mailed = f" It was e-mailed to {email.strip()}." if email.strip() else ""
+    done = f"This invitation lets one team register{until}.{mailed} It is shown only once:"
+    return _show(visitor, slug, done=done, secret=invitation.token)
 
 
 @router.post("/teams/{team_id}/message")
@@ -99,7 +103,7 @@ def _message(
         notice = posted(visitor, visitor.gate, later, slug, title, text, team_id=team_id, mail=bool(mail))
     except ServerError as error:
         return _show_team(visitor, slug, team_id, error=error, filled={"title": title, "text": text, "mail": mail})
-    mailing = f" It is being e-mailed to {notice.unsent} members." if notice.unsent else ""
+    mailing = f" It is being e-mailed to {counted(notice.unsent, 'member')}." if notice.unsent else ""
     return _show_team(
         visitor,
         slug,
@@ -151,6 +155,6 @@ def _change_team(
     service, done, opposite = actions[action]
     values: dict[str, Any] = {"error": refused(visitor, service, slug, team_id)}
     if values["error"] is None:
-        values["done"] = f"Team {visitor.ask(teams.get_team, slug, team_id).name} is {done}."
+        values["done"] = f"{visitor.ask(teams.get_team, slug, team_id).name} is {done}."
         values["undo"] = opposite and f"/challenges/{slug}/organise/teams/{team_id}/{opposite}"
     return _show_team(visitor, slug, team_id, **values) if back == "team" else _show(visitor, slug, **values)
