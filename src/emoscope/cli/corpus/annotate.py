@@ -37,17 +37,17 @@ def annotate(
             help="Dialogues: CSV, TSV, JSONL, Parquet, lines, Label Studio JSON, or with --task an official file.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the study, new or to go on with.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the study, new or existing.")],
     annotators: Annotated[
-        list[str] | None, typer.Option("--annotator", "-a", help="Somebody's name; repeatable. Each gets a link.")
+        list[str] | None, typer.Option("--annotator", "-a", help="Name of an annotator, who gets a link; repeatable.")
     ] = None,
-    judges: Annotated[int, typer.Option(min=1, help="How many judge an item; usually 7, 5 or 3.")] = 7,
+    judges: Annotated[int, typer.Option(min=1, help="Judgements per item; usually 7, 5 or 3.")] = 7,
     overlap: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of items that get all judges; the rest gets one.")
+        float, typer.Option(min=0, max=1, help="Share of items that get all judgements; the others get one.")
     ] = 1.0,
     labels: Annotated[
         str | None,
-        typer.Option(help="Labels, with commas between.  \\[default: happy,sad,angry,others, or those of --task]"),
+        typer.Option(help="Comma-separated labels.  \\[default: happy,sad,angry,others, or those of --task]"),
     ] = None,
     task: Annotated[str | None, typer.Option("--task", "-t", help="TASKS is an official file of this task.")] = None,
     gold: GoldOption = None,
@@ -57,7 +57,10 @@ def annotate(
     min_gold: MinGoldOption = 0.7,
     min_gold_answers: Annotated[
         int | None,
-        typer.Option(min=1, help="Refuse by the plain share, from so many gold answers on; else by a sequential test."),
+        typer.Option(
+            min=1,
+            help="Refuse by the plain share once a worker has this many gold answers, instead of by a sequential test.",
+        ),
     ] = None,
     whole_dialogues: Annotated[
         bool, typer.Option("--whole-dialogues", help="Ask for the label of every turn, as EmotionX did.")
@@ -95,10 +98,10 @@ def annotate(
     public_url: Annotated[str | None, typer.Option(help="The address people use, e.g. behind a proxy.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Have dialogues judged on a page of their own: blind, one at a time, by keyboard or phone.
+    """Serve a page on which people label dialogues: blind, one at a time, by keyboard or phone.
 
-    Prints a link for each annotator and one for managers, then serves the page until it is stopped. The same command
-    goes on with the study.
+    Prints a link for each annotator and one for managers, then serves the page until stopped. The same command reopens
+    the study.
     """
     check_installed(*_PACKAGES, extra="server")
     from emoscope.corpus.annotation.items import read_study
@@ -238,11 +241,11 @@ def annotate_revoke(
         bool, typer.Option("--manager", help="Revoke the managers' link instead, and print a new one.")
     ] = False,
     new_link: Annotated[
-        bool, typer.Option("--new-link", help="Give them another link, such as when theirs went to somebody else.")
+        bool, typer.Option("--new-link", help="Replace the link, for example if somebody else got it.")
     ] = False,
     public_url: Annotated[str, typer.Option(help="The address people use.")] = "http://127.0.0.1:8000",
 ) -> CommandResult:
-    """Make an annotator's link worthless; what they said is kept. The page may be in use."""
+    """Revoke an annotator's link; their judgements are kept. The page may be in use."""
     check_installed(*_PACKAGES, extra="server")
     from emoscope.server.annotate.links import manager_token
     from emoscope.server.annotate.notes import manager_link, renew_manager_link

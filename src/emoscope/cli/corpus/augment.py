@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.corpus.options import listed
+from emoscope.cli.corpus.options import counted, listed
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
 from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
@@ -16,30 +16,34 @@ def augment_cli(
     source: Annotated[
         str, typer.Argument(metavar="INPUT", help="Dialogues: EmotionX's JSON, CSV, TSV, JSONL or Parquet.")
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write; with the same name, a run goes on.")],
-    engine: Annotated[EngineName, typer.Option(help="What translates.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write; the same name resumes an interrupted run.")
+    ],
+    engine: Annotated[EngineName, typer.Option(help="Translation engine.")],
     via: Annotated[
-        str | None, typer.Option(help="Languages to go through, such as es,ca.", show_default="what the engine is for")
+        str | None, typer.Option(help="Pivot languages, such as es,ca.", show_default="depends on the engine")
     ] = None,
     similarity: Annotated[
-        float | None, typer.Option(min=0.0, max=1.0, help="Drop variants less like the original than this.")
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Drop variants that are less similar to the original than this."),
     ] = None,
     encoder: Annotated[
-        str | None, typer.Option(help="Folder of `emoscope corpus encoder` to compare by, instead of by characters.")
+        str | None,
+        typer.Option(
+            help="Folder from `emoscope corpus encoder` to measure similarity with, instead of character n-grams."
+        ),
     ] = None,
     model: Annotated[
         str | None, typer.Option(help="For marian: folders or hub names, with {source} and {target} in them.")
     ] = None,
     beam_size: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="For marian: translations weighed at a time; 1 is four times as fast.", show_default="4"
-        ),
+        typer.Option(min=1, help="For marian: beam size; 1 is four times as fast.", show_default="4"),
     ] = None,
     column: Annotated[str | None, typer.Option(help="Column with the text to translate.")] = None,
-    format: Annotated[str | None, typer.Option(help="Of the input: csv, tsv, jsonl or parquet.")] = None,
+    format: Annotated[str | None, typer.Option(help="Format of the input: csv, tsv, jsonl or parquet.")] = None,
 ) -> CommandResult:
-    """Add back-translations of every turn, leaving out those that say nothing new or something else."""
+    """Add back-translations of every turn, except those that repeat it or change its meaning."""
     from emoscope.corpus.augment.augment import augment_file
     from emoscope.corpus.augment.backtranslation import REASONS
 
@@ -60,6 +64,7 @@ def augment_cli(
         dropped = [each.dropped[reason] for each in languages]
         if any(dropped):
             rows.append([f"dropped: {reason}", *dropped])
-    summary = f"{counts.turns:,} turns of {counts.dialogues:,} dialogues, with variants, in {output}"
-    variants = table("Variants", ["", *counts.via], rows)
+    turns = f"{counted(counts.turns, 'turn')} of {counted(counts.dialogues, 'dialogue')}"
+    summary = f"Wrote {turns}, with their variants, to {output}"
+    variants = table(None, ["variants", *counts.via], rows)
     return CommandResult({"engine": engine, **asdict(counts)}, [summary, variants])

@@ -20,17 +20,16 @@ if TYPE_CHECKING:
 def build_cli(
     plan: Annotated[Path, typer.Argument(metavar="PLAN", help="The plan: a TOML file.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to build in; the corpus will be in FOLDER/corpus.")
+        Path, typer.Option("--output", "-o", help="Folder to build in; the corpus is written to FOLDER/corpus.")
     ],
     until: Annotated[str | None, typer.Option(help="Stop after this step.")] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
 ) -> CommandResult:
-    """Make a corpus from logs, step by step; run it again to go on after a kill, or once judgements are there.
+    """Build a corpus from logs, step by step; run it again to resume, or once people have labelled the tasks.
 
-    Steps whose input and settings are as they were are not run again. The exit code is 1 while the tasks wait to be
-    labelled.
+    Steps whose input and settings have not changed are skipped. The exit code is 1 while tasks wait for labels.
     """
     from emoscope.corpus.pipeline.build import build
     from emoscope.corpus.pipeline.plan import load_plan
@@ -51,9 +50,9 @@ def build_cli(
 def example_cli(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
 ) -> CommandResult:
-    """Write an example to build: a plan, the chats of a made-up tea shop, seeds and judgements.
+    """Write an example: a plan, chats of a made-up tea shop, seeds and judgements.
 
-    Then `emoscope corpus build DIR/plan.toml -o FOLDER` makes a corpus of it.
+    Then build it: `emoscope corpus build DIR/plan.toml -o FOLDER`.
     """
     from emoscope.corpus.pipeline.example import write_example
 

@@ -1,4 +1,4 @@
-"""`emoscope corpus dedupe` and `filter`: what does not belong in a corpus is dropped."""
+"""`emoscope corpus dedupe` and `filter`: drop what does not belong in a corpus."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,17 +21,19 @@ def dedupe_cli(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE...", help="Tables of dialogues; rows of later ones go, so give the test set first."
+            metavar="FILE...",
+            help="Tables of dialogues. Copies are dropped from the later files, so give the test set first.",
         ),
     ],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to write, or `-`; for several files, a new folder.")
     ],
     threshold: Annotated[
-        float, typer.Option(min=0.5, max=1.0, help="Share of character n-grams that makes a near copy.")
+        float,
+        typer.Option(min=0.5, max=1.0, help="Share of common character n-grams from which rows count as near copies."),
     ] = 0.8,
     group: Annotated[
-        str | None, typer.Option(help="Column that a row and its back-translations have in common.")
+        str | None, typer.Option(help="Column with the same value for a row and its back-translations.")
     ] = None,
     column: Annotated[str | None, typer.Option(help="Column with the text to compare.")] = None,
     format: FormatOption = None,
@@ -39,7 +41,7 @@ def dedupe_cli(
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
 ) -> CommandResult:
-    """Drop rows that are copies of earlier ones, also of another file and of a back-translation."""
+    """Drop exact and near copies of earlier rows, within and across files, back-translations included."""
     from emoscope.corpus.dedupe.deduplicate import REASONS, deduplicate
 
     counts = deduplicate(
@@ -67,38 +69,44 @@ def filter_cli(
         Path, typer.Option("--output", "-o", help="New folder for kept dialogues, dropped.jsonl and report.json.")
     ],
     offensive: Annotated[
-        Literal["drop", "off"], typer.Option(help="Dialogues that abuse somebody or, with --threshold, are offensive.")
+        Literal["drop", "off"], typer.Option(help="Drop abusive dialogues; with --threshold, all offensive ones.")
     ] = "drop",
     threshold: Annotated[
         float | None,
-        typer.Option(min=0.01, max=1.0, help="Drop turns to which the model gives this much or more: 0.41 is its own."),
+        typer.Option(
+            min=0.01,
+            max=1.0,
+            help="Probability from which a turn counts as offensive; the model's own threshold is 0.41.",
+        ),
     ] = None,
     sensitive: Annotated[
         str,
         typer.Option(
-            help="Topics to drop, such as hate,politics; `all`, `off`, `standard`: not politics, ethnicity, crime."
+            help="Topics to drop, such as hate,politics; `all`, `off`, `standard` (no politics, ethnicity, crime)."
         ),
     ] = "standard",
     personal: Annotated[
-        Literal["drop", "mask", "off"], typer.Option(help="Dialogues with personal data: drop them, or mask the data.")
+        Literal["drop", "mask", "off"], typer.Option(help="Drop dialogues with personal data, or mask the data.")
     ] = "drop",
     kinds: Annotated[
-        str | None, typer.Option(help="Personal data to look for, such as email,phone,name; otherwise every kind.")
+        str | None, typer.Option(help="Kinds of personal data to find, such as email,phone,name; by default, all.")
     ] = None,
     language: Annotated[
         str, typer.Option(help="Languages to keep, such as en or en,es,en+es (mixed); `off` keeps all.")
     ] = "en",
     language_by_user: Annotated[
-        bool, typer.Option("--language-by-user", help="Judge a speaker's language by all they wrote in INPUT.")
+        bool, typer.Option("--language-by-user", help="Identify a speaker's language from all their turns in INPUT.")
     ] = False,
     lexicon: Annotated[
-        list[Path] | None, typer.Option(help="Drop dialogues with words of this file, one a line; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Drop dialogues with a word or phrase from this file, one per line; repeatable."),
     ] = None,
     review: Annotated[
-        bool, typer.Option("--review", help="Set borderline dialogues aside in review.jsonl, for people to judge.")
+        bool, typer.Option("--review", help="Put borderline dialogues into review.jsonl for people to judge.")
     ] = False,
     judgements: Annotated[
-        list[Path] | None, typer.Option(help="What people judged of them, keep or drop: files or folders; repeatable.")
+        list[Path] | None,
+        typer.Option(help="Files or folders with people's judgements (keep or drop) of those; repeatable."),
     ] = None,
     column: ColumnOption = None,
     format: FormatOption = None,
@@ -106,9 +114,9 @@ def filter_cli(
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
 ) -> CommandResult:
-    """Drop offence, sensitive topics, personal data and other languages, with a reason for each dropped row.
+    """Drop offensive dialogues, sensitive topics, personal data and other languages; report the reason for each.
 
-    A run that was stopped resumes where it was when it is started again.
+    An interrupted run resumes when it is started again.
     """
     from emoscope.corpus.filters.borderline import read_decisions
     from emoscope.corpus.filters.language import user_languages
@@ -168,13 +176,13 @@ def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableTy
             [label, counts["read"], counts["kept"], f"{1 - counts['kept'] / counts['read']:.1%}"]
             for label, counts in report.labels.items()
         ]
-        yield table("By the label they came with", ["label", "read", "kept", "dropped"], labels)
+        yield table("Kept by label", ["label", "read", "kept", "dropped"], labels)
     yield from (f"[bold]{warning}[/]" for warning in report.warnings())
     if report.to_review:
         yield plain(
-            f"{report.to_review:,} set aside: emoscope corpus annotate {output / 'review.jsonl'} --labels keep,drop "
-            "-o STUDY, then filter again with --judgements"
+            f"{report.to_review:,} to review: emoscope corpus annotate {output / 'review.jsonl'} --labels keep,drop "
+            "-o STUDY; then filter again with --judgements"
         )
     if unmatched := report.unmatched_judgements:
         yield f"{counted(unmatched, 'judged task')} {'is' if unmatched == 1 else 'are'} no borderline row of the input"
-    yield "A dialogue may be dropped for several reasons: dropped.jsonl has them; report.json, the error rates."
+    yield "dropped.jsonl lists every reason for each dropped dialogue; report.json has the filters' error rates."

@@ -1,4 +1,4 @@
-"""`emoscope corpus agreement`, `aggregate` and `human-study`: what annotators' judgements amount to."""
+"""`emoscope corpus agreement`, `aggregate`, `human-study` and `human-sample`: evaluate annotators' judgements."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,12 +30,12 @@ _PAIRS_SHOWN, _WORKERS_SHOWN = 15, 30
 
 def agreement(
     files: FilesArgument,
-    samples: Annotated[int, typer.Option(min=1, help="Resamples of the items behind each interval.")] = 2_000,
+    samples: Annotated[int, typer.Option(min=1, help="Bootstrap samples for the intervals.")] = 2_000,
     seed: SeedOption = 0,
 ) -> CommandResult:
-    """Fleiss' kappa overall and per class, Krippendorff's alpha and the agreement of pairs, over all files together.
+    """Compute Fleiss' kappa overall and per class, Krippendorff's alpha and pairwise agreement over all files.
 
-    Items may have different numbers of judges. Intervals are 95 %, from resampling the items.
+    Items may have different numbers of judges. The 95 % intervals are bootstrapped over items.
     """
     from emoscope.corpus.annotation.agreement_report import measure_agreement
     from emoscope.corpus.annotation.panel import read_panel
@@ -56,7 +56,7 @@ def _agreement_tables(agreed: "Agreement") -> Iterator[RenderableType]:
         rows.append(["Cohen's kappa, mean of pairs", pairwise.cohen_kappa, ""])
     yield table(f"Agreement on {agreed.items:,} items", ["measure", "value", "95 % interval"], rows)
     if agreed.left_out:
-        yield f"left out for fewer than two votes: {agreed.left_out:,}"
+        yield f"{agreed.left_out:,} left out: fewer than two votes"
     per_class = [
         [coloured(escape(label)), agreed.votes[label], kappa, _range(agreed.per_class_interval[label])]
         for label, kappa in agreed.per_class.items()
@@ -78,31 +78,36 @@ def _range(interval: "Interval | None") -> str:
 
 def aggregate(
     files: FilesArgument,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the labels go: .csv or .jsonl.")],
-    method: Annotated[Method, typer.Option("--method", "-m", help="How votes become a label.")] = Method.majority,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the labels: .csv or .jsonl.")],
+    method: Annotated[Method, typer.Option("--method", "-m", help="How to aggregate votes.")] = Method.majority,
     fallback: Annotated[
         str | None,
-        typer.Option(help="Label of tasks without an absolute majority (non-neutral if not given), or tied ones."),
+        typer.Option(
+            help="Label for tied tasks; with `absolute`, for tasks without a majority (default: non-neutral)."
+        ),
     ] = None,
     gold: GoldOption = None,
     min_gold: MinGoldOption = SCREENING_RULES.least_right,
     gold_least: Annotated[
         int | None,
-        typer.Option(min=1, help="Refuse by the plain share, from so many gold answers on; else by a sequential test."),
+        typer.Option(
+            min=1,
+            help="Refuse by the plain share once a worker has this many gold answers, instead of by a sequential test.",
+        ),
     ] = None,
     vote_strings: Annotated[
-        bool, typer.Option("--vote-strings", help="Write the votes as EmotionX does too: 2000030.")
+        bool, typer.Option("--vote-strings", help="Also write the votes as EmotionX does: 2000030.")
     ] = False,
     discard_others: Annotated[
         Path | None,
-        typer.Option(help="Candidates of `mine`: its random dialogues that judges found emotional are left out."),
+        typer.Option(help="Candidates from `mine`: leave out its random dialogues that were judged emotional."),
     ] = None,
-    neutral: Annotated[str, typer.Option(help="The label of no emotion, for --discard-others.")] = "others",
+    neutral: Annotated[str, typer.Option(help="Label for no emotion, for --discard-others.")] = "others",
 ) -> CommandResult:
-    """Give each task one label and its soft labels, and report on the annotators.
+    """Aggregate judgements into one label and soft labels per task, and report on the annotators.
 
-    Ties that no fallback settles go to the label with more votes on all tasks, then to the first in the alphabet. Gold
-    questions are not written; all work of workers who fail them is discarded.
+    Ties without a fallback go to the label with more votes overall, then to the alphabetically first. Gold questions
+    are left out of the output, and so are all judgements of workers who fail them.
     """
     from emoscope.corpus.annotation.files import check_output
     from emoscope.corpus.annotation.panel import aggregate_panel, read_panel, write_labels
@@ -134,7 +139,7 @@ def _label_tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterat
     notes = {
         "tied": report.tied,
         "given the fallback label": report.fallback,
-        "left without a label, judged by refused workers only": len(report.unlabelled_tasks),
+        "without a label: judged only by refused workers": len(report.unlabelled_tasks),
     }
     yield "\n".join(f"{count:,} {what}" for what, count in notes.items() if count) or "no ties"
     if not report.workers:
@@ -162,21 +167,23 @@ def human_study(
     files: FilesArgument,
     gold: Annotated[
         Path,
-        typer.Option("--gold", "-g", help="The right labels: a CSV with task,label, or with --task an official file."),
+        typer.Option("--gold", "-g", help="Gold labels: a CSV with task,label, or with --task an official file."),
     ],
-    task: Annotated[str | None, typer.Option("--task", "-t", help="The shared task that --gold is of.")] = None,
+    task: Annotated[str | None, typer.Option("--task", "-t", help="Shared task of the --gold file.")] = None,
     by: Annotated[
-        str | None, typer.Option(help="Score by a part of the data: cue, length, emoji.  \\[default: cue, for iest]")
+        str | None, typer.Option(help="Also score by group: cue, length, emoji.  \\[default: cue, for iest]")
     ] = None,
-    method: Annotated[Method, typer.Option("--method", "-m", help="How judges become one answer.")] = Method.majority,
+    method: Annotated[
+        Method, typer.Option("--method", "-m", help="How to aggregate judgements into one answer.")
+    ] = Method.majority,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write one answer an item: task,label, or with --task a submission."),
+        typer.Option("--output", "-o", help="File for one answer per item: task,label, or with --task a submission."),
     ] = None,
 ) -> CommandResult:
-    """Hold people's judgements to gold: best guess (top 1) and others (top 2), alone and together, by cue word.
+    """Score people's judgements against gold, individually and aggregated: best guess (top 1) and others (top 2).
 
-    With --task and a judgement of every item, the output is a submission like any system's.
+    With --task and a judgement for every item, the output is a submission like any system's.
     """
     from emoscope.corpus.annotation.files import check_output
     from emoscope.corpus.annotation.human_study import GoldFile
@@ -189,7 +196,7 @@ def human_study(
     grouping = by or ("cue" if task == "iest" else None)
     panel = read_panel(files)
     if not panel.judgements:
-        raise EmoscopeError("a human study needs to know who judged; these files hold votes without names")
+        raise EmoscopeError("a human study needs the judges' names; these files have anonymous votes")
     group_of = None if grouping is None else right.grouping(grouping)
     study, answers = score_people(panel.judgements, right.labels, group_of=group_of, method=method)
     if output is not None:
@@ -200,17 +207,17 @@ def human_study(
 
 def human_sample(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A labelled official file of the task.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for items.csv, to judge, and gold.csv.")],
-    task: Annotated[str, typer.Option("--task", "-t", help="The shared task that FILE is of.")] = "iest",
-    size: Annotated[int, typer.Option(min=1, help="Items of each label and group.")] = 50,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for items.csv (to judge) and gold.csv.")],
+    task: Annotated[str, typer.Option("--task", "-t", help="Shared task of FILE.")] = "iest",
+    size: Annotated[int, typer.Option(min=1, help="Items per label and group.")] = 50,
     by: Annotated[str, typer.Option(help="Groups: cue, length, emoji and so on.")] = "cue",
     groups: Annotated[
         str | None,
-        typer.Option(help="Only these groups.  \\[default: because,that,when, for cue]"),
+        typer.Option(help="Groups to use.  \\[default: because,that,when, for cue]"),
     ] = None,
     seed: SeedOption = 1,
 ) -> CommandResult:
-    """Draw the items of a human study: as many of each label and group, as IEST's 50 of 6 emotions and 3 cues."""
+    """Draw a stratified sample for a human study: by default, IEST's 50 items for each of 6 emotions and 3 cues."""
     from emoscope.corpus.annotation.study_sample import write_study_sample
 
     chosen = listed(groups) if groups else ["because", "that", "when"] if by == "cue" else None
@@ -237,7 +244,7 @@ def _study_tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableTyp
     yield "\n".join([named, *(f"{count:,} {what}" for what, count in notes.items() if count)])
     if study.groups:
         yield table(f"By {by}", columns, [_study_row(escape(name), scores) for name, scores in study.groups.items()])
-    rows = [[coloured(escape(label)), one.answers, one.right, one.f1] for label, one in study.per_label.items()]
+    rows = [[coloured(escape(label)), score.answers, score.right, score.f1] for label, score in study.per_label.items()]
     yield table("By gold label", ["label", "answers", "right", "F1"], rows)
 
 

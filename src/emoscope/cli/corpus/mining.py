@@ -1,4 +1,4 @@
-"""`emoscope corpus mine` and `encoder`: the dialogues of a pool that are worth judging."""
+"""`emoscope corpus seeds`, `mine` and `encoder`: find the dialogues of a pool that are worth judging."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import listed
+from emoscope.cli.corpus.options import counted, listed
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
 from emoscope.cli.output import console, progress, table
 from emoscope.cli.result import CommandResult, plain
@@ -18,52 +18,56 @@ def mine_cli(
     seeds: Annotated[
         Path,
         typer.Option(
-            help="Table of labelled dialogues, some 300 of each class; those of `others` are counterexamples."
+            help="Table of labelled dialogues, about 300 per class; those labelled `others` are negative examples."
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the candidates; vectors that are there are used.")
+        Path, typer.Option("--output", "-o", help="Folder for the candidates; vectors of an earlier run are reused.")
     ],
     judged: Annotated[
         list[Path] | None,
         typer.Option(
-            help="Judgements of earlier rounds (task,worker,label by the pool's `id`), or candidates with a `label`: "
-            "learnt from, and not shown again; repeatable."
+            help="Judgements from earlier rounds (task,worker,label; tasks are the pool's `id`), or candidates with a "
+            "`label`: added to the seeds and not drawn again; repeatable."
         ),
     ] = None,
     recall: Annotated[
         float,
-        typer.Option(min=0.01, max=1.0, help="Share of each emotion to look for; sets the thresholds by the seeds."),
+        typer.Option(
+            min=0.01, max=1.0, help="Share of each emotion to find; sets each class's threshold from the seeds."
+        ),
     ] = 0.5,
     threshold: Annotated[
         float | None,
         typer.Option(
             min=-1.0,
             max=1.0,
-            help="Score to ask for instead, of all classes: a cosine, less that to `others`; nothing is learnt.",
+            help="Minimum score instead, for all classes: cosine minus that to `others`; trains no classifier.",
         ),
     ] = None,
     per_class: Annotated[
-        int | None, typer.Option(min=1, help="At most so many candidates of a class, the best.")
+        int | None, typer.Option(min=1, help="Maximum number of candidates per class; the best are kept.")
     ] = None,
     others: Annotated[
-        int | None, typer.Option(min=0, help="Dialogues drawn at random; as many as candidates if not given.")
+        int | None, typer.Option(min=0, help="Number of random dialogues to add; by default, as many as candidates.")
     ] = None,
     encoder: Annotated[
         str,
         typer.Option(
-            help="`ngrams`, `open` or `default`, a folder of `emoscope corpus encoder`, or several: ngrams+open."
+            help="`ngrams`, `open`, `default`, a folder from `emoscope corpus encoder`, or several joined: ngrams+open."
         ),
     ] = "ngrams",
-    learn: Annotated[bool, typer.Option(help="Learn what sets the seeds apart, beside how near they are.")] = True,
-    prune: Annotated[bool, typer.Option(help="Drop what has opposite emoticons or sentiment, or is too long.")] = True,
-    format: Annotated[str | None, typer.Option(help="The pool's: csv, tsv, jsonl, parquet or text.")] = None,
+    learn: Annotated[bool, typer.Option(help="Also train a linear classifier on the seeds.")] = True,
+    prune: Annotated[
+        bool, typer.Option(help="Drop candidates with opposite emoticons or sentiment, or much longer than the seeds.")
+    ] = True,
+    format: Annotated[str | None, typer.Option(help="Format of the pool: csv, tsv, jsonl, parquet or text.")] = None,
     seed: SeedOption = 1,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
 ) -> CommandResult:
-    """Find dialogues that resemble labelled ones, as EmoContext did, so that judges see fewer without emotion."""
+    """Find dialogues similar to labelled ones, as EmoContext did, so that judges see more with emotion."""
     from emoscope.corpus.mining.embedder import open_embedder
     from emoscope.corpus.mining.judged import read_judged, with_judged
     from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds
@@ -85,29 +89,31 @@ def mine_cli(
     columns = ["class", "seeds", "threshold", "near", "candidates"]
     dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in PruneReason]
     parts = [
-        table(f"Of {counts.read:,} dialogues, in {output / CANDIDATES}", columns, rows),
-        table("Near, but dropped", ["reason", *counts.classes], dropped),
+        table(f"{counted(counts.read, 'dialogue')} read, candidates in {output / CANDIDATES}", columns, rows),
+        table("Similar, but dropped", ["reason", *counts.classes], dropped),
     ]
     return CommandResult({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts)
 
 
 def seeds_cli(
     pool: Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for batches and seeds; it is gone on with.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for batches and seeds, new or from an earlier run.")
+    ],
     judgements: Annotated[
         list[Path] | None,
         typer.Option(
             "--judgements", "-j", help="All judgements of the batches so far (task,worker,label); repeatable."
         ),
     ] = None,
-    labels: Annotated[str | None, typer.Option(help="Classes to look for: happy,sad,angry if not given.")] = None,
-    neutral: Annotated[str | None, typer.Option(help="The label of no emotion: others if not given.")] = None,
-    per_class: Annotated[int | None, typer.Option(min=2, help="Seeds wanted of each: 300 if not given.")] = None,
-    batch: Annotated[int | None, typer.Option(min=1, help="Dialogues of the first batch: 1000.")] = None,
-    format: Annotated[str | None, typer.Option(help="The pool's: csv, tsv, jsonl, parquet or text.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draw: 1 if not given.")] = None,
+    labels: Annotated[str | None, typer.Option(help="Classes to find.  \\[default: happy,sad,angry]")] = None,
+    neutral: Annotated[str | None, typer.Option(help="Label for no emotion.  \\[default: others]")] = None,
+    per_class: Annotated[int | None, typer.Option(min=2, help="Seeds per class.  \\[default: 300]")] = None,
+    batch: Annotated[int | None, typer.Option(min=1, help="Dialogues in the first batch.  \\[default: 1000]")] = None,
+    format: Annotated[str | None, typer.Option(help="Format of the pool: csv, tsv, jsonl, parquet or text.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random sample.  \\[default: 1]")] = None,
 ) -> CommandResult:
-    """Gather seeds for `mine`: draw dialogues at random, have them judged, and go on until each class has enough."""
+    """Collect seeds for `mine`: draw random batches to be judged until every class has enough."""
     from emoscope.corpus.mining.seeds import SEEDS, gather_seeds
 
     classes = tuple(listed(labels)) if labels else None
@@ -119,7 +125,7 @@ def seeds_cli(
     title = f"{state.judged:,} of {state.drawn:,} dialogues judged"
     parts: list[RenderableType] = [table(title, ["class", "found", "seeds", "missing"], rows)]
     if state.undecided:
-        parts.append(f"{state.undecided:,} had no absolute majority")
+        parts.append(f"{state.undecided:,} without an absolute majority")
     if state.done:
         parts.append(plain(f"enough: emoscope corpus mine {pool} --seeds {output / SEEDS} -o mined"))
     elif state.next_batch is not None:
@@ -136,12 +142,11 @@ def encoder_cli(
     dialogues: Annotated[
         str | None,
         typer.Option(
-            help="A table of dialogues like those to come, some hundred of which show the ranges of values: weights "
-            "become bytes, a quarter of the size and faster."
+            help="Table of typical dialogues to calibrate 8-bit weights with: a quarter of the size, and faster."
         ),
     ] = None,
 ) -> CommandResult:
-    """Write a pretrained sentence encoder, such as all-MiniLM-L6-v2, as graphs that run without torch."""
+    """Export a pretrained sentence encoder, such as all-MiniLM-L6-v2, to run without torch."""
     from emoscope.core.extras import check_installed
     from emoscope.core.files import atomic_folder, folder_size
     from emoscope.corpus.sources.windows import sample

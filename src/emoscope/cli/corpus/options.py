@@ -16,10 +16,10 @@ DialoguesArgument = Annotated[
     str, typer.Argument(metavar="INPUT", help="Dialogues: CSV, TSV, JSONL, Parquet, text, or `-`.")
 ]
 FormatOption = Annotated[str | None, typer.Option(help="csv, tsv, jsonl, parquet or text.")]
-ColumnOption = Annotated[str | None, typer.Option(help="Column with the text, where it is not called `text`.")]
+ColumnOption = Annotated[str | None, typer.Option(help="Column with the text, if it is not called `text`.")]
 GoldOption = Annotated[Path | None, typer.Option(help="Gold questions and their answers: a CSV with task,label.")]
 MinGoldOption = Annotated[
-    float, typer.Option(min=0, max=1, help="Workers with a smaller share of right gold answers are refused.")
+    float, typer.Option(min=0, max=1, help="Refuse workers whose share of correct gold answers is smaller.")
 ]
 
 
@@ -33,5 +33,5 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(value: str) -> list[str]:
-    """The parts of an option's value, with commas between."""
+    """The comma-separated parts of an option's value."""
     return [part.strip() for part in value.split(",") if part.strip()]

@@ -1,4 +1,4 @@
-"""`emoscope corpus collect`, `windows` and `distant`: dialogues and texts from raw files."""
+"""`emoscope corpus collect`, `sample`, `windows` and `distant`: dialogues and texts from raw files."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, counted
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
@@ -17,27 +17,31 @@ from emoscope.corpus.sources.exports import ChatFormat, collect_chats
 if TYPE_CHECKING:
     from emoscope.corpus.sources.sampling import DateRange
 
-SinceOption = Annotated[str | None, typer.Option(help="Only from this day on: 2018-01-31, or a year.")]
-UntilOption = Annotated[str | None, typer.Option(help="Only to this day, included: 2018-12-31, or a year.")]
+SinceOption = Annotated[str | None, typer.Option(help="First day to include, such as 2018-01-31, or a year.")]
+UntilOption = Annotated[str | None, typer.Option(help="Last day to include, such as 2018-12-31, or a year.")]
 
 
 def collect_cli(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Exports of one kind; Slack's are folders.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Exports from one application; a Slack export is a folder.")
+    ],
     output: Annotated[str, typer.Option("--output", "-o", help="File to write, such as logs.jsonl; `-` for a pipe.")],
-    format: Annotated[ChatFormat, typer.Option(help="What exported them.")],
+    format: Annotated[ChatFormat, typer.Option(help="The application they were exported from.")],
     gap_minutes: Annotated[float, typer.Option(min=0, help="A longer silence ends a dialogue.")] = 60.0,
     since: SinceOption = None,
     until: UntilOption = None,
 ) -> CommandResult:
-    """Read chat exports into dialogues, with their speakers and the time they began."""
+    """Convert chat exports to dialogues with speakers and start times."""
     gap = timedelta(minutes=gap_minutes)
     counts = collect_chats(files, output, format=format, gap=gap, dates=_dates(since, until), progress=progress)
-    parts: list[RenderableType] = [f"{counts['dialogues']:,} dialogues of {counts['turns']:,} turns into {output}"]
+    parts: list[RenderableType] = [
+        f"Wrote {counted(counts['dialogues'], 'dialogue')} with {counted(counts['turns'], 'turn')} to {output}"
+    ]
     if counts["outside"]:
-        parts.append(f"{counts['outside']:,} dialogues began outside of the dates")
+        parts.append(f"{counted(counts['outside'], 'dialogue')} started outside the range of dates")
     if counts["left_out"]:
         parts.append(table("Left out", ["entries", "number"], list(counts["left_out"].items())))
-    return _told(counts, parts, output)
+    return _summarised(counts, parts, output)
 
 
 def sample_cli(
@@ -51,12 +55,14 @@ def sample_cli(
     ] = "time",
     conversation: Annotated[
         str | None,
-        typer.Option(help="Column that names the conversation; `conversation` if there is one, else each row is one."),
+        typer.Option(
+            help="Column with the conversation's id (default: `conversation`); without it, each row is a conversation."
+        ),
     ] = None,
     format: FormatOption = None,
     seed: SeedOption = 1,
 ) -> CommandResult:
-    """Draw conversations at random, each as likely as any other, of a range of dates; in bounded memory."""
+    """Draw a uniform random sample of conversations, optionally from a range of dates, in bounded memory."""
     from emoscope.corpus.sources.sampling import write_sample
 
     counts = write_sample(
@@ -70,15 +76,13 @@ def sample_cli(
         format=format,
         progress=progress,
     )
-    outside = f"; {counts['outside']:,} rows lie outside of the dates" if counts["outside"] else ""
-    summary = (
-        f"{counts['written']:,} of {counts['rows']:,} rows into {output}: all of {counts['conversations']:,} "
-        f"conversations{outside}"
-    )
-    return _told({**counts, "seed": seed}, [summary], output)
+    outside = f"; {counted(counts['outside'], 'row')} outside the range of dates" if counts["outside"] else ""
+    drawn = counted(counts["conversations"], "conversation")
+    summary = f"Wrote {counts['written']:,} of {counted(counts['rows'], 'row')} to {output}: {drawn}{outside}"
+    return _summarised({**counts, "seed": seed}, [summary], output)
 
 
-def _told(counts: Mapping[str, object], parts: Sequence[RenderableType], output: str) -> CommandResult:
+def _summarised(counts: Mapping[str, object], parts: Sequence[RenderableType], output: str) -> CommandResult:
     """Counts on standard error, or as JSON, unless the dialogues themselves go to standard output."""
     return CommandResult(None if output == "-" else counts, parts, stderr=True)
 
@@ -93,9 +97,11 @@ def windows_cli(
     source: DialoguesArgument,
     output: Annotated[str, typer.Option("--output", "-o", help="File to write; `-` for standard output.")],
     user: Annotated[
-        str | None, typer.Option(help="Speaker whose turns begin and end a window; else anyone's may.")
+        str | None, typer.Option(help="Speaker whose turns start and end a window; by default, any speaker.")
     ] = None,
-    sample: Annotated[int | None, typer.Option(min=1, help="Only so many, drawn at random.")] = None,
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="Number of windows to draw at random; by default, all.")
+    ] = None,
     format: FormatOption = None,
     seed: SeedOption = 1,
 ) -> CommandResult:
@@ -104,24 +110,26 @@ def windows_cli(
 
     counts = write_windows(source, output, user=user, size=sample, seed=seed, format=format, progress=progress)
     summary = (
-        f"{counts['written']:,} windows into {output}, of {counts['windows']:,} in {counts['read']:,} dialogues; "
-        f"{counts['without']:,} dialogues had none"
+        f"Wrote {counts['written']:,} of {counted(counts['windows'], 'window')} to {output}; "
+        f"{counts['without']:,} of {counted(counts['read'], 'dialogue')} had none"
     )
-    return _told({**counts, "seed": seed}, [summary], output)
+    return _summarised({**counts, "seed": seed}, [summary], output)
 
 
 def distant_cli(
     source: Annotated[str, typer.Argument(metavar="INPUT", help="Texts: CSV, TSV, JSONL, Parquet, lines, or `-`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="New folder for train.csv, trial.csv and test.csv.")],
     column: ColumnOption = None,
-    balance: Annotated[bool, typer.Option("--balance", help="As many of each emotion as of the rarest.")] = False,
+    balance: Annotated[
+        bool, typer.Option("--balance", help="Keep the same number of texts for each emotion: that of the rarest.")
+    ] = False,
     joined: Annotated[
-        bool, typer.Option("--joined", help="Take emotion words without a blank before them too, as the paper did.")
+        bool, typer.Option("--joined", help="Also match emotion words without a space before them, as the paper did.")
     ] = False,
     format: FormatOption = None,
     seed: SeedOption = 1,
 ) -> CommandResult:
-    """Label texts by the emotion word they hold, mask that word, and split 80/5/15, as IEST did."""
+    """Label texts by the emotion word they contain, mask that word, and split 80/5/15, as IEST did."""
     from emoscope.core.emotion_words import TRIGGERS
     from emoscope.corpus.sources.distant import SPLITS, write_distant
     from emoscope.tables import read_records

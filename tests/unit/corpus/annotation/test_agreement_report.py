@@ -169,7 +169,7 @@ def test_files_of_several_annotators_are_one_panel(tmp_path: Path) -> None:
     assert len(found["pairwise"]["pairs"]) == 6
     code, out, _ = run("corpus", "agreement", *sorted(tmp_path.glob("*.csv")))
     assert code == 0
-    for shown in ("Agreement on 11 items", "left out for fewer than two votes: 1", "0.7434", "Pairs of annotators"):
+    for shown in ("Agreement on 11 items", "1 left out: fewer than two votes", "0.7434", "Pairs of annotators"):
         assert shown in out
 
 

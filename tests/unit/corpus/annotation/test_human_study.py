@@ -140,7 +140,7 @@ def test_votes_without_names_are_no_study(tmp_path: Path) -> None:
     votes.write_text(json.dumps(rows))
     gold = tmp_path / "gold.csv"
     gold.write_text("task,label\n0,joy\n")
-    assert "needs to know who judged" in run("corpus", "human-study", votes, "-g", gold)[2]
+    assert "needs the judges' names" in run("corpus", "human-study", votes, "-g", gold)[2]
 
 
 def test_a_stratified_sample(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_only_one_year(tmp_path: Path) -> None:
     rows = read_jsonl(tmp_path / "out.jsonl")
     assert {row["time"][:4] for row in rows} == {"2019"}
     assert len({row["conversation"] for row in rows}) == 12
-    assert "outside of the dates" in " ".join(shown.output.split())
+    assert "outside the range of dates" in " ".join(shown.output.split())
 
 
 def test_dates_and_times() -> None:
