@@ -101,6 +101,11 @@ def test_texts_are_described_as_they_are_checked(shared_site: Site) -> None:
         for name in ("title", "text"):
             answer = client.post(notices, json={"title": "x", "text": "x", name: told}, headers=olga)
             assert answer.status_code == (201 if described else 422), (name, told, answer.text)
+    for name, pattern in (("title", title), ("text", text)):
+        assert not re.search(pattern, " ")
+        assert re.search(pattern, " x ")
+        blank = client.post(notices, json={"title": "x", "text": "x", name: " "}, headers=olga)
+        assert blank.status_code == 422
     assert re.search(text, "two\nlines")
     assert not re.search(title, "two\nlines")
     changed = client.patch("/v1/challenges/mine", json={"rules": "a\x01b"}, headers=olga)

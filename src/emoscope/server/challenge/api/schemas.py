@@ -5,6 +5,7 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic.config import JsonDict
 
 from emoscope.server.challenge import limits
 from emoscope.server.challenge.services.applicants import clean_email
@@ -23,6 +24,12 @@ def _address(value: str) -> str:
     if address is None:
         raise ValueError("is not a valid e-mail address")
     return address
+
+
+def _not_blank(pattern: str) -> JsonDict:
+    """The pattern of a text with at least one character that is not a blank."""
+    characters = pattern.removeprefix("^").removesuffix("*$")
+    return {"pattern": f"^{characters}*{characters[:-1]}\\s]{characters}*$"}
 
 
 # The schemas describe what validators check. Names have more rules than a pattern can express, hence their format.
@@ -46,7 +53,7 @@ Name = Annotated[
 Secret = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_.-]+$")]
 Address = Annotated[str, _Whole, AfterValidator(_address), Field(json_schema_extra={"format": "email"})]
 Email = Address | None
-Title = Annotated[Line, Field(min_length=1, max_length=limits.MAX_TITLE)]
+Title = Annotated[Line, Field(min_length=1, max_length=limits.MAX_TITLE, json_schema_extra=_not_blank(LINE_PATTERN))]
 PageText = Annotated[Text, Field(max_length=limits.MAX_DESCRIPTION)]
 SurveyAnswer = Annotated[Line, Field(max_length=limits.MAX_ANSWER)]
 SurveyAnswers = Annotated[list[SurveyAnswer], Field(max_length=limits.MAX_ANSWERS)]
@@ -174,7 +181,9 @@ class ReasonIn(StrictInput):
     """Why a team is disqualified, shown to its members."""
 
     model_config = example({"reason": "two accounts of one person"})
-    reason: Annotated[Line, Field(min_length=1, max_length=limits.MAX_REASON)]
+    reason: Annotated[
+        Line, Field(min_length=1, max_length=limits.MAX_REASON, json_schema_extra=_not_blank(LINE_PATTERN))
+    ]
 
 
 class NoticeIn(StrictInput):
@@ -182,7 +191,9 @@ class NoticeIn(StrictInput):
 
     model_config = example({"title": "One day more", "text": "The phase closes on Sunday."})
     title: Title
-    text: Annotated[Text, Field(min_length=1, max_length=limits.MAX_ANNOUNCEMENT)]
+    text: Annotated[
+        Text, Field(min_length=1, max_length=limits.MAX_ANNOUNCEMENT, json_schema_extra=_not_blank(TEXT_PATTERN))
+    ]
     mail: Annotated[bool, Field(description="Also mail it to all members with an address")] = False
 
 
