@@ -74,7 +74,7 @@ def test_a_challenge_is_run_from_the_command_line(tmp_path: Path) -> None:
         "challenge", "gold", "mine", "practice", other, "--no-rescore", *data
     )
     assert "stale" in done("challenge", "board", "mine", "practice", *data)
-    assert done("challenge", "rescore", "mine", *data) == "mine: 1 submissions queued\n"
+    assert done("challenge", "rescore", "mine", *data) == "mine: 1 submission queued\n"
     done("challenge", "worker", "--once", *data)
     assert "0.8000" in done("challenge", "submissions", "mine", *data)
     done("challenge", "delete-submission", sent.id, *data)
@@ -291,8 +291,8 @@ def test_teams_are_told_and_taken_out_from_the_command_line(tmp_path: Path, monk
     assert (changed["registration"], changed["description"], changed["max_teams"]) == ("closed", "About it", 9)
     assert "announcement 1: posted" in done("challenge", "announce", "mine", "News", "Text", *data)
     monkeypatch.setenv("EMOSCOPE_MAIL_URL", "console:")
-    assert "1 e-mails sent" in done("challenge", "announce", "mine", "You", "Text", "--team", "1", "--mail", *data)
-    assert "1 e-mails sent, 0 pending" in done("challenge", "mail", "mine", "2", *data)
+    assert "1 e-mail sent" in done("challenge", "announce", "mine", "You", "Text", "--team", "1", "--mail", *data)
+    assert "1 e-mail sent, 0 pending" in done("challenge", "mail", "mine", "2", *data)
     assert "withdrawn" in done("challenge", "withdraw", "mine", "1", *data)
     assert "shown again" in done("challenge", "withdraw", "mine", "1", "--undo", *data)
     assert "everyone" in done("challenge", "announcements", "mine", *data)
@@ -303,11 +303,11 @@ def test_teams_are_told_and_taken_out_from_the_command_line(tmp_path: Path, monk
     done("challenge", "worker", "--once", *data)
     other = tmp_path / "other.txt"
     other.write_text(rows_of(["sad", *GOLD[1:]]))
-    assert "gold replaced; 1 submissions queued" in done("challenge", "gold", "mine", "practice", other, *data)
+    assert "gold replaced; 1 submission queued" in done("challenge", "gold", "mine", "practice", other, *data)
     done("challenge", "worker", "--once", *data)
     assert "0.8000" in done("challenge", "submissions", "mine", *data)
     assert "2030-06-01" in done("challenge", "schedule", "mine", "practice", "--closes", "2030-06-01T00:00:00", *data)
     assert "2030-06-01" not in done("challenge", "schedule", "mine", "practice", "--clear", "closes", *data)
-    assert "1 submitted files" in done("challenge", "storage", *data)
+    assert "1 submitted file" in done("challenge", "storage", *data)
     assert json.loads(done("challenge", "storage", "mine", "--json", *data))["submissions"] == 1
     store.close()

@@ -168,7 +168,7 @@ def test_a_team_that_waits_for_approval_cannot_submit(store: Store, tmp_path: Pa
         approve_team(store, ana, slug, made.team.id)
     assert approve_team(store, OPERATOR, slug, made.team.id).approved
     assert submit(store, ana, slug, "practice", answer(), file_name="a.txt").state == "queued"
-    with pytest.raises(Conflict, match="is limited to 1 teams"):
+    with pytest.raises(Conflict, match="is limited to 1 team"):
         approve_team(store, OPERATOR, slug, other.team.id)
 
 

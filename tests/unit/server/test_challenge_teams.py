@@ -130,7 +130,7 @@ def test_registration_can_be_closed_and_capped(store: Store, tmp_path: Path) -> 
     assert register_team(store, OPERATOR, "mine", team="Invited", member="Ana").team.name == "Invited"
     made_challenge(store, tmp_path, slug="small", head="max_teams = 1")
     team(store, "small", "One")
-    with pytest.raises(Conflict, match="is limited to 1 teams"):
+    with pytest.raises(Conflict, match="is limited to 1 team"):
         team(store, "small", "Two")
 
 

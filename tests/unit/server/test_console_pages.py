@@ -413,7 +413,7 @@ def test_announcements_are_posted_mailed_withdrawn_and_shown_again(site: Site) -
     send(olga, at, title="By mail", text="To all", mail="yes", confirm="mine")
     newest = api(site, "/notices")[0]
     assert (newest["title"], newest["mailed"], newest["unsent"]) == ("By mail", 1, 0)
-    assert "1 e-mails sent" in send(olga, f"{at}/{newest['id']}/mail")
+    assert "1 e-mail sent" in send(olga, f"{at}/{newest['id']}/mail")
     assert "title must have 1 to 200" in send(olga, at, None, 422, title="", text="x")
     assert {"notice.post", "notice.withdraw", "notice.restore", "notice.mail"} <= set(actions(site))
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from emoscope.cli.challenge.command import SlugArgument, command, group, listed, view_table
 from emoscope.cli.result import CommandResult
+from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
@@ -87,7 +88,7 @@ def _phases(challenge: "ChallengeView") -> Table:
             "board": lambda phase: f"{phase.board}, {phase.counts}",
             **{"per day": "per_day", "total": "total", "items": "items"},
         },
-        title=f"{challenge.slug} ({challenge.task}, {challenge.teams} teams{deleted})",
+        title=f"{challenge.slug} ({challenge.task}, {counted(challenge.teams, 'team')}{deleted})",
         left=6,
     )
 
@@ -152,7 +153,7 @@ def gold_cli(
 ) -> CommandResult:
     """Replace a phase's gold labels and rescore its submissions; a server or worker does the scoring."""
     done = services.challenges.replace_gold(store, OPERATOR, slug, phase, file, rescoring=rescoring)
-    then = f"{done.queued:,} submissions queued" if rescoring else f"run: emoscope challenge rescore {slug}"
+    then = f"{counted(done.queued, 'submission')} queued" if rescoring else f"run: emoscope challenge rescore {slug}"
     value = {"challenge": slug, "phase": phase, "gold": file, "queued": done.queued if rescoring else 0}
     return CommandResult(value, f"{slug}/{phase}: gold replaced; {then}")
 
@@ -166,7 +167,7 @@ def rescore_cli(
     """Queue every submission whose score is missing, failed or stale; a server or worker does the scoring."""
     queued = services.challenges.rescore(store, OPERATOR, slug, phase)
     value = {"challenge": slug, "phase": phase, "queued": queued}
-    return CommandResult(value, f"{slug}: {queued:,} submissions queued")
+    return CommandResult(value, f"{slug}: {counted(queued, 'submission')} queued")
 
 
 @command("board")
@@ -208,7 +209,7 @@ def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
         yield view_table(board.winners, {"class": "label", "best team": "team", **figures}, left=2)
     if statistics := board.statistics:
         values = statistics.model_dump(exclude={"teams"}).items()
-        yield f"{statistics.teams} teams: " + ", ".join(f"{name} {value:.4f}" for name, value in values)
+        yield f"{counted(statistics.teams, 'team')}: " + ", ".join(f"{name} {value:.4f}" for name, value in values)
     yield from map(Text, [*board.notes, *_comparison_notes(board, slug)])
 
 

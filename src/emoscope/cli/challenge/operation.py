@@ -20,6 +20,7 @@ from emoscope.cli.challenge.command import (
     view_table,
 )
 from emoscope.cli.result import CommandResult
+from emoscope.core.counts import counted
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
@@ -175,7 +176,7 @@ def worker_cli(
     worker = ScoringWorker(store, score_seconds=score_seconds)
     if once:
         done = worker.drain(seconds=86_400)
-        return CommandResult({"done": done}, f"{done:,} jobs done")
+        return CommandResult({"done": done}, f"{counted(done, 'job')} done")
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

@@ -7,6 +7,7 @@ from rich.filesize import decimal
 
 from emoscope.cli.challenge.command import SlugArgument, TeamArgument, command, listed, mail_post
 from emoscope.cli.result import CommandResult
+from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
@@ -57,7 +58,7 @@ def announce_cli(
     notice = notices.post_notice(store, OPERATOR, slug, title=title, text=text, team_id=team, mail=mail)
     if mail:
         notice = notices.send_notice(store, OPERATOR, slug, notice.id, post)
-    sent = f", {notice.mailed:,} e-mails sent" if mail else ""
+    sent = f", {counted(notice.mailed, 'e-mail')} sent" if mail else ""
     if notice.unsent:
         sent += f", {notice.unsent:,} pending; to try again: emoscope challenge mail {slug} {notice.id}"
     return CommandResult(notice.as_dict(), f"announcement {notice.id}: posted{sent}")
@@ -69,7 +70,7 @@ def mail_cli(
 ) -> CommandResult:
     """E-mail an announcement to the members who have not received it yet."""
     notice = services.notices.send_notice(store, OPERATOR, slug, number, mail_post())
-    text = f"announcement {notice.id}: {notice.mailed:,} e-mails sent, {notice.unsent:,} pending"
+    text = f"announcement {notice.id}: {counted(notice.mailed, 'e-mail')} sent, {notice.unsent:,} pending"
     return CommandResult(notice.as_dict(), text)
 
 
@@ -107,7 +108,7 @@ def storage_cli(
     """Show the storage used by submissions, data and the database, and the free disk space."""
     used = services.storage.storage(store, OPERATOR, slug)
     lines = [
-        f"{used.submissions:,} submitted files: {decimal(used.submission_bytes)}",
+        f"{counted(used.submissions, 'submitted file')}: {decimal(used.submission_bytes)}",
         f"data and gold: {decimal(used.data_bytes)}",
         f"database: {decimal(used.database_bytes or 0)}",
         f"free disk space: {decimal(used.free_bytes or 0)}",

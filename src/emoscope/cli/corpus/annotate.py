@@ -11,10 +11,11 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, counted
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import JsonOption, table
 from emoscope.cli.result import CommandResult, plain
+from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, counted, listed
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult, plain
+from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, counted, listed
+from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, listed
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import coloured, table
 from emoscope.cli.result import CommandResult, plain
+from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.aggregate import Aggregated, Method
 from emoscope.corpus.annotation.gold_questions import GoldRules

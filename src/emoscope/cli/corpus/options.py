@@ -23,15 +23,6 @@ MinGoldOption = Annotated[
 ]
 
 
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "dialogue"), counted(1200, "dialogue")
-    ('1 dialogue', '1,200 dialogues')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def listed(value: str) -> list[str]:
     """The comma-separated parts of an option's value."""
     return [part.strip() for part in value.split(",") if part.strip()]

@@ -8,6 +8,7 @@ from functools import partial
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from emoscope.core.counts import counted
 from emoscope.server.challenge.limits import MAX_REASON
 from emoscope.server.challenge.scoring.queue import queue_comparisons
 from emoscope.server.challenge.services.actor import Actor, require_member, require_team
@@ -108,7 +109,7 @@ def lock_challenge(session: Session, challenge_id: int) -> None:
 def _check_room(session: Session, challenge: Challenge, *, organised: bool) -> None:
     there = select(func.count()).where(Team.challenge_id == challenge.id, Team.approved_at.is_not(None))
     if (session.scalar(there) or 0) >= challenge.max_teams and not organised:
-        raise Conflict(f"{challenge.slug} is limited to {challenge.max_teams:,} teams")
+        raise Conflict(f"{challenge.slug} is limited to {counted(challenge.max_teams, 'team')}")
 
 
 def check_team_name(session: Session, challenge: Challenge, name: str) -> None:

@@ -5,8 +5,9 @@ from typing import Any, Literal
 from fastapi import BackgroundTasks
 from starlette.responses import Response
 
+from emoscope.core.counts import counted
 from emoscope.server.challenge.dependencies import Number, Slug, posted
-from emoscope.server.challenge.pages.console.shell import console, console_router, counted, refused
+from emoscope.server.challenge.pages.console.shell import console, console_router, refused
 from emoscope.server.challenge.pages.console.teams import TextField
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, notices
@@ -66,7 +67,7 @@ def _mail(visitor: FormVisitor, slug: Slug, notice_id: Number) -> Response:
     except ServerError as error:
         return _show(visitor, slug, error=error)
     rest = f"; {notice.unsent} could not be sent" if notice.unsent else ""
-    return _show(visitor, slug, done=f"{notice.mailed} e-mails sent{rest}.")
+    return _show(visitor, slug, done=f"{counted(notice.mailed, 'e-mail')} sent{rest}.")
 
 
 @router.post("/{notice_id}/{action}")

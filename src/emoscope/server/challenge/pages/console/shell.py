@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Depends
 from starlette.responses import Response
 
+from emoscope.core.counts import counted
 from emoscope.server.challenge.dependencies import Slug
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, Service, Visitor
 from emoscope.server.challenge.services import challenges
@@ -40,15 +41,6 @@ def console(visitor: Visitor, slug: str, tab: str, **values: Any) -> Response:
     challenge = visitor.ask(challenges.get_challenge, slug)
     values = {"done": None, "undo": None, "tabs": TABS, "tab": tab, "filled": {}, **values}
     return visitor.page(f"console_{values.pop('template', tab) or 'overview'}.html.j2", challenge=challenge, **values)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "member"), counted(3, "member")
-    ('1 member', '3 members')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def being_scored(number: int) -> str:

@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 from fastapi import BackgroundTasks, Form, Query
 from starlette.responses import Response
 
+from emoscope.core.counts import counted
 from emoscope.server.challenge.dependencies import Number, Slug, posted
-from emoscope.server.challenge.pages.console.shell import console, console_router, counted, refused
+from emoscope.server.challenge.pages.console.shell import console, console_router, refused
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, ShortField, Visitor
 from emoscope.server.challenge.services import notices, registration, submissions, teams, tokens
 from emoscope.server.errors import ServerError
