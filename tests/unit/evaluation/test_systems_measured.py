@@ -13,12 +13,12 @@ from emoscope.systems import SYSTEMS
 DOCS = Path(__file__).parents[3] / "docs" / "results" / "systems.md"
 
 
-def test_every_system_of_the_papers_has_been_measured_on_each_of_its_tasks() -> None:
+def test_every_system_but_large_has_been_measured_on_each_of_its_tasks() -> None:
     ours = measured_scores()
     assert set(ours) <= set(SYSTEMS)
     for name in SYSTEMS:
         metadata = SYSTEMS[name].metadata
-        if metadata.team != "emoscope":
+        if name != "large":  # which has results of its own
             assert set(ours[name]) == set(metadata.tasks)
             assert all(found.runs >= 2 and 0 < found.score < 1 for found in ours[name].values())
 
@@ -29,7 +29,7 @@ def test_it_says_what_the_document_says() -> None:
     rows = [line.split(" | ") for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     printed = {(row[0].removeprefix("| "), row[1]) for row in rows if len(row) > 5}
     for name, tasks in measured_scores().items():
-        if SYSTEMS[name].metadata.team != "emoscope":
+        if name != "large":
             assert {(name, str(found)) for found in tasks.values()} <= printed
 
 
@@ -51,11 +51,11 @@ def test_both_figures_are_listed() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("amobee", "several pieces"),
-        ("ntua-slp", "one language model where the paper averages three"),
+        ("amobee", "trigger words that the tokenizer splits are left out"),
+        ("ntua-slp", "one language model instead of the mean of three"),
         ("idea", "no next-sentence objective"),
-        ("cyut", "halved"),
-        ("ku", "held-out folds' utterances"),
+        ("cyut", "half of the neutral utterances are kept"),
+        ("ku", "includes the held-out utterances"),
         ("hsu", "the mean of the tokens' vectors"),
     ],
 )
