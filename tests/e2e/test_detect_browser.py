@@ -118,7 +118,7 @@ def test_the_prior_and_an_empty_conversation(page: Any) -> None:
     page.fill("#conversation", "I will watch a movie")
     page.click("button[type=submit]")
     page.wait_for_selector(".turn")
-    page.click("text=The same as a table")  # the table is not read while it is folded
+    page.click("text=Show as a table")  # the table is not read while it is folded
     before = page.inner_text("#numbers")
     page.select_option("#prior", "even")
     expect(page.locator("#numbers")).not_to_have_text(before, use_inner_text=True)
@@ -188,7 +188,7 @@ def test_files_are_opened_and_dropped(page: Any, tmp_path: Path) -> None:
     page.fill("#conversation", WHATSAPP)
     page.click("button[type=submit]")
     expect(page.locator("#dialogue-choice")).to_be_hidden()
-    expect(page.locator("#format")).to_contain_text("WhatsApp export. 2 entries without words left out.")
+    expect(page.locator("#format")).to_contain_text("WhatsApp export. 2 entries without text skipped.")
     long = tmp_path / "long.txt"
     long.write_text("\n".join(f"12/01/2024, 10:11 - Ana: line {number} {'x' * 300}" for number in range(450)))
     page.set_input_files("#file", long)
@@ -301,7 +301,7 @@ def test_two_conversations_side_by_side(page: Any) -> None:
     expect(page.locator("#turns-b .turn")).to_have_count(2)
     left, right = page.locator("#answer").bounding_box(), page.locator("#answer-b").bounding_box()
     assert right["x"] >= left["x"] + left["width"]
-    follow(page, "text=Only one conversation")
+    follow(page, "text=Show one conversation")
     follow(page, "text=Compare two")
     expect(page.locator("#turns-b .turn")).to_have_count(2)
 
@@ -313,7 +313,7 @@ def test_files_are_downloaded(browser: Any, server: ServerProcess, scripts: bool
         if not scripts:
             page.click("button[type=submit]")
         page.wait_for_selector(".turn")
-        for button, kind in (("CSV", "csv"), ("JSON", "json"), ("the chart as SVG", "svg")):
+        for button, kind in (("CSV", "csv"), ("JSON", "json"), ("Chart (SVG)", "svg")):
             with page.expect_download() as download:
                 page.click(f".downloads >> text={button}")
             assert download.value.suggested_filename == f"emotions.{kind}"
@@ -326,7 +326,7 @@ def test_without_scripts(browser: Any, server: ServerProcess, look: str, tmp_pat
         page.goto("/")
         assert page.locator(".brief li").count() == 6
         page.fill("#example", "I am so happy")
-        follow(page, "text=See more of this chat")
+        follow(page, "text=Open in Detect")
         assert said(page) == ["I am so happy"]
         assert page.locator("#live-choice").is_hidden()
         file = tmp_path / "chats.csv"

@@ -46,7 +46,7 @@ def test_a_posted_chat_is_answered_with_a_whole_page(client: TestClient) -> None
     assert rows(found.text) == [("I am so happy :)", "happy"), ("I am so sad :(", "sad"), ("ok", "others")]
     assert "3 turns: " in found.text
     assert re.search(r'<svg class="timeline".*?aria-label="Probabilities by turn', found.text)
-    speakers = found.text[found.text.index("Who felt what") :]
+    speakers = found.text[found.text.index("Speakers</h2>") :]
     assert re.search(r'scope="row">Ana</th><td>2</td>', speakers)
     assert "✂" not in found.text
     assert not re.search(r"<script(?![^>]*src=)|<style|\sstyle=|\son\w+=", found.text)
@@ -101,10 +101,10 @@ def test_two_conversations_side_by_side(client: TestClient) -> None:
     [
         (("x.csv", b"text,a\nhi"), "x.csv, row 2: expected 2 columns, found 1"),
         (("x.txt", b"\xff\x00\x01"), "not UTF-8"),
-        (("x.txt", b"a\x00b"), "no text file"),
+        (("x.txt", b"a\x00b"), "not a text file"),
         (("x.csv", "text\nZoë".encode("latin-1")), "x.csv is not UTF-8 text: save it as UTF-8"),
-        (("x.csv", b""), "No turn was found in x.csv"),
-        (("x.csv", b"speaker,text\n"), "No turn was found in x.csv"),
+        (("x.csv", b""), "No turns were found in x.csv"),
+        (("x.csv", b"speaker,text\n"), "No turns were found in x.csv"),
         (("x.jsonl", b'{"turns": ["a"]}\n{'), "Line 2 is not valid JSON"),
         (None, "Type or paste a conversation first"),
     ],
@@ -122,7 +122,7 @@ def test_scissors_only_where_something_was_not_read(client: TestClient) -> None:
     assert "✂" not in posted(client, text="\n".join(chat)).text
     chat[4] = "word " * 3000
     page = posted(client, text="\n".join(chat)).text
-    cut = [number for number, row in enumerate(page.split('class="turn"')[1:]) if "not all of it was read" in row]
+    cut = [number for number, row in enumerate(page.split('class="turn"')[1:]) if "only a part was read" in row]
     assert cut == [4, 5, 6]  # the long turn, and those whose context it is
 
 

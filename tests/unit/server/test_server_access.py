@@ -49,7 +49,7 @@ def test_a_key_has_limits_of_its_own(tmp_path: Path) -> None:
         refused = client.post("/v1/detect/batch", json={"dialogues": [ASK] * 3})
         assert refused.status_code == 429
         assert int(refused.headers["retry-after"]) >= 1
-        assert "4 dialogues a minute" in refused.json()["detail"]
+        assert "4 dialogues per minute" in refused.json()["detail"]
         assert 'emoscope_refused_total{lane="detect",reason="client"}' in client.get("/metrics").text
 
 
@@ -73,7 +73,7 @@ def test_the_commands_make_list_and_revoke_keys(tmp_path: Path) -> None:
     assert (tmp_path / "api-keys.json").stat().st_mode & 0o077 == 0
     assert made.output.strip() not in (tmp_path / "api-keys.json").read_text()
     assert "60" in run.invoke(commands, ["keys", "list", *folder]).output
-    with pytest.raises(EmoscopeError, match="has a key already"):
+    with pytest.raises(EmoscopeError, match="already has a key"):
         KeyFile(tmp_path).add("shop")
     assert "revoked" in run.invoke(commands, ["keys", "revoke", "shop", *folder]).output
     with pytest.raises(EmoscopeError, match="no such key"):
@@ -96,7 +96,7 @@ def test_explanations_are_limited_at_a_time_and_a_minute(tmp_path: Path) -> None
     other = access.client({"headers": [], "client": ("192.0.2.2", 1)})
     with access.explaining(client), access.explaining(client):
         with (
-            pytest.raises(Problem, match="2 explanations are being made for you") as refused,
+            pytest.raises(Problem, match="already have 2 explanations in progress") as refused,
             access.explaining(client),
         ):
             pass
@@ -105,7 +105,7 @@ def test_explanations_are_limited_at_a_time_and_a_minute(tmp_path: Path) -> None
             pass
     with access.explaining(client):
         pass
-    with pytest.raises(Problem, match="3 explanations a minute"), access.explaining(client):
+    with pytest.raises(Problem, match="3 explanations per minute"), access.explaining(client):
         pass
 
 

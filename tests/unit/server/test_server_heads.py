@@ -32,7 +32,7 @@ def test_the_label_set_is_chosen_by_name(client: TestClient) -> None:
     assert set(first["scores"]) == {"calm", "glad", "cross"}
     assert second["scores"] == pytest.approx({"up": 0.7, "down": 0.3})
     wrong = client.post("/v1/detect", json={"turns": ["hi"], "labels": "moods"}).json()
-    assert wrong["detail"] == "labels: no set of labels has this name; there are: mood, tone"
+    assert wrong["detail"] == "labels: is not a label set of this model; expected one of: mood, tone"
 
 
 def test_a_prior_is_for_the_labels_of_its_set(client: TestClient) -> None:

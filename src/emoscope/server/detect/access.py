@@ -1,4 +1,4 @@
-"""Who asks for a detection, and how much they may ask for."""
+"""API keys and rate limits of the clients that ask for detections."""
 
 import os
 from collections import Counter
@@ -21,7 +21,7 @@ _HEADER, _AUTHORIZATION, _BEARER = HEADER.lower().encode(), b"authorization", b"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Somebody with a key, or an address. Limits are a minute; 0 is no limit."""
+    """The owner of a key, or an address. Limits are per minute; 0 means unlimited."""
 
     name: str
     dialogues: int
@@ -29,46 +29,46 @@ class Client:
 
 
 class Access:
-    """Lets clients in, counts what they ask for, and refuses what is too much."""
+    """Authenticates clients and enforces their limits."""
 
     def __init__(self, settings: Settings, metrics: Metrics) -> None:
         self._settings = settings
         self._refused = metrics.refused
         self._keys = KeyFile(settings.data_dir)
         self._explaining: Counter[str] = Counter()
-        shared = os.environ.get("PROMETHEUS_MULTIPROC_DIR")  # what the processes of this server share
+        shared = os.environ.get("PROMETHEUS_MULTIPROC_DIR")  # shared by all processes of this server
         self._buckets = Buckets(Path(shared) / "limits.bin" if shared else None)
 
     def client(self, scope: Scope) -> Client:
-        """Who sent a request; a key that is none is refused, and so is none where one is needed."""
-        known = self._settings
+        """The client that sent a request; a Problem if its key is not valid, or missing and required."""
+        settings = self._settings
         given = _key_of(scope)
         if given is None:
-            if known.api_keys == "required":
-                raise _unauthorised(f"this server answers those with a key; send it in the header {HEADER}")
+            if settings.api_keys == "required":
+                raise _unauthorised(f"this server requires an API key; send it in the header {HEADER}")
             address = scope["client"][0] if scope.get("client") else "unknown"
-            return Client(address, known.dialogues_per_minute, known.explanations_per_minute)
+            return Client(address, settings.dialogues_per_minute, settings.explanations_per_minute)
         key = self._keys.find(given)
         if key is None:
             raise _unauthorised("the API key is not valid")
         dialogues, explanations = key.dialogues_per_minute, key.explanations_per_minute
         return Client(
             f"key {key.name}",
-            known.dialogues_per_minute if dialogues is None else dialogues,
-            known.explanations_per_minute if explanations is None else explanations,
+            settings.dialogues_per_minute if dialogues is None else dialogues,
+            settings.explanations_per_minute if explanations is None else explanations,
         )
 
     def count(self, client: Client, dialogues: int) -> None:
-        """Count dialogues to be judged, or refuse them."""
+        """Count dialogues against the client's limit, or refuse them."""
         if client.dialogues:
             self._take("detect", client.name, dialogues, client.dialogues, "dialogues")
 
     @contextmanager
     def explaining(self, client: Client) -> Iterator[None]:
-        """Count an explanation while it is made, or refuse it."""
+        """Count an explanation while it is computed, or refuse it."""
         most = self._settings.explain_per_client
         if self._explaining[client.name] >= most:
-            detail = f"{most} explanations are being made for you already; wait for one of them"
+            detail = f"you already have {most} explanations in progress; wait for one of them to finish"
             raise self._refusal("explain", "client", detail, 1)
         if client.explanations:
             self._take("explain", client.name, 1, client.explanations, "explanations")
@@ -82,7 +82,7 @@ class Access:
 
     def _take(self, lane: str, name: str, cost: int, per_minute: int, things: str) -> None:
         if wait := self._buckets.take(f"{lane} {name}", cost, per_minute=per_minute):
-            raise self._refusal(lane, "client", f"the limit for you is {per_minute:,} {things} a minute", wait)
+            raise self._refusal(lane, "client", f"your limit is {per_minute:,} {things} per minute", wait)
 
     def _refusal(self, lane: str, reason: str, detail: str, seconds: int) -> Problem:
         self._refused.labels(lane, reason).inc()
@@ -90,7 +90,7 @@ class Access:
 
 
 def _key_of(scope: Scope) -> str | None:
-    """The key a request was sent with; bearer tokens of other kinds are not for us."""
+    """The API key of a request; other bearer tokens are ignored."""
     for name, value in scope["headers"]:
         if name == _HEADER:
             return str(value.decode("latin-1"))

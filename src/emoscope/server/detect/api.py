@@ -16,7 +16,7 @@ from emoscope.server.http.problems import invalid, responses, running
 from emoscope.server.settings import Limits
 
 Result = TypeVar("Result")
-_api_key = Security(APIKeyHeader(name=HEADER, auto_error=False, description="An API key, where one is needed"))
+_api_key = Security(APIKeyHeader(name=HEADER, auto_error=False, description="An API key, if the server requires one"))
 router = APIRouter(
     prefix="/v1",
     tags=["detect"],
@@ -26,7 +26,7 @@ router = APIRouter(
 _NO_KEY_NEEDED: dict[str, Any] = {"security": [{}]}  # by default
 
 
-# Read from the request rather than injected: a dependency costs as much time as the smallest model takes to answer.
+# Not injected: a dependency takes as long as a detection with the smallest model.
 _running_service = running("detect", "the model is not loaded")
 
 
@@ -36,14 +36,14 @@ def served(request: Request) -> tuple[DetectService, Limits]:
 
 
 def _asked(request: Request) -> tuple[DetectService, Limits, Client]:
-    """The running model, the limits, and who asks."""
+    """The running model, the limits and the client."""
     service, limits = served(request)
     return service, limits, service.access.client(request.scope)
 
 
-@router.post("/detect", summary="The emotion of a dialogue's last turn", openapi_extra=_NO_KEY_NEEDED)
+@router.post("/detect", summary="Detect the emotion of a dialogue's last turn", openapi_extra=_NO_KEY_NEEDED)
 async def detect(body: schemas.DetectIn, request: Request, response: Response) -> schemas.DetectOut:
-    """Judges the last turn, given the turns before it."""
+    """Labels the last turn in the context of the turns before it."""
     service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
     dialogue = dialogue_of(body.turns, limits)
@@ -52,12 +52,12 @@ async def detect(body: schemas.DetectIn, request: Request, response: Response) -
     return schemas.DetectOut(**results[0].as_dict(), model=service.heads.model)
 
 
-@router.post("/detect/batch", summary="The emotions of many dialogues", openapi_extra=_NO_KEY_NEEDED)
+@router.post("/detect/batch", summary="Detect the emotions of many dialogues", openapi_extra=_NO_KEY_NEEDED)
 async def detect_batch(body: schemas.BatchIn, request: Request, response: Response) -> schemas.BatchOut:
-    """Judges each dialogue's last turn; the results come in the dialogues' order."""
+    """Labels the last turn of each dialogue; the results are in the order of the dialogues."""
     service, limits, client = _asked(request)
     if len(body.dialogues) > limits.max_dialogues:
-        raise invalid("dialogues", f"holds {len(body.dialogues):,} dialogues; at most {limits.max_dialogues:,} go")
+        raise invalid("dialogues", f"has {len(body.dialogues):,} dialogues; the limit is {limits.max_dialogues:,}")
     detector = service.heads.detector(body.labels, body.prior)
     dialogues = [dialogue_of(one.turns, limits, f"dialogues[{row}].") for row, one in enumerate(body.dialogues)]
     service.access.count(client, len(dialogues))
@@ -65,9 +65,9 @@ async def detect_batch(body: schemas.BatchIn, request: Request, response: Respon
     return schemas.BatchOut(results=_all(results), model=service.heads.model)
 
 
-@router.post("/timeline", summary="The emotion of every turn", openapi_extra=_NO_KEY_NEEDED)
+@router.post("/timeline", summary="Detect the emotion of every turn", openapi_extra=_NO_KEY_NEEDED)
 async def timeline(body: schemas.TimelineIn, request: Request, response: Response) -> schemas.TimelineOut:
-    """Judges every turn, each given only what was said up to it."""
+    """Labels every turn, given only the turns before it."""
     service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
     dialogue = dialogue_of(body.turns, limits)
@@ -77,9 +77,9 @@ async def timeline(body: schemas.TimelineIn, request: Request, response: Respons
     return schemas.TimelineOut(turns=_all(results), model=service.heads.model)
 
 
-@router.post("/explain", summary="The turns and words that carried an answer", openapi_extra=_NO_KEY_NEEDED)
+@router.post("/explain", summary="Explain a label by turns and words", openapi_extra=_NO_KEY_NEEDED)
 async def explain(body: schemas.ExplainIn, request: Request, response: Response) -> schemas.ExplainOut:
-    """Shares the log-odds of a label among the turns and words (Shapley values)."""
+    """Distributes the log-odds of a label over the turns and words (Shapley values)."""
     service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
     if body.label is not None and body.label not in detector.labels:
@@ -89,9 +89,9 @@ async def explain(body: schemas.ExplainIn, request: Request, response: Response)
     return schemas.ExplainOut(**results[0].as_dict(), model=service.heads.model)
 
 
-@router.get("/models", summary="What can be asked of this server", openapi_extra=_NO_KEY_NEEDED)
+@router.get("/models", summary="List the models, their labels and the limits", openapi_extra=_NO_KEY_NEEDED)
 async def models(request: Request) -> schemas.ModelsOut:
-    """The model, its sets of labels, and the limits."""
+    """The model, its label sets, and the limits of requests."""
     service, limits = served(request)
     sets = []
     for name in service.heads.names:
@@ -107,14 +107,14 @@ async def models(request: Request) -> schemas.ModelsOut:
 
 
 def dialogue_of(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "", id: str | None = None) -> Dialogue:
-    """The dialogue of a request, if it is within the limits."""
+    """The dialogue of a request; a Problem if it exceeds the limits."""
     if len(turns) > limits.max_turns:
-        raise invalid(f"{within}turns", f"holds {len(turns):,} turns; at most {limits.max_turns:,} go")
+        raise invalid(f"{within}turns", f"has {len(turns):,} turns; the limit is {limits.max_turns:,}")
     for number, turn in enumerate(turns):
         for name, text in (("text", turn.text), ("speaker", turn.speaker or "")):
             if len(text) > limits.max_characters:
                 field = f"{within}turns[{number}].{name}"
-                raise invalid(field, f"is {len(text):,} characters long; at most {limits.max_characters:,} go")
+                raise invalid(field, f"has {len(text):,} characters; the limit is {limits.max_characters:,}")
     return Dialogue(tuple(Turn(turn.text, turn.speaker) for turn in turns), id)
 
 
@@ -123,7 +123,7 @@ def _all(detections: Sequence[Detection]) -> list[schemas.DetectionOut]:
 
 
 def _timed(response: Response, answer: BatchResult[Result]) -> list[Result]:
-    """The results; how long the request waited and how long the model took, in milliseconds, go into a header."""
+    """The results; the times in the queue and in the model go into the Server-Timing header."""
     response.headers["Server-Timing"] = (
         f"queue;dur={answer.queued * 1000:.3f}, inference;dur={answer.inferred * 1000:.3f}"
     )

@@ -1,9 +1,8 @@
-"""Dynamic batching: requests that wait together are run together.
+"""Dynamic batching: requests that wait at the same time are run together.
 
-One thread feeds the model. It takes whatever is waiting as soon as it is free, so a lone request is never held back,
-and under load the batches grow by themselves. Small requests go first, and leave a quarter of a batch to large ones,
-which are done one after the other. Clients take turns in both. So a single question is in the next batch, however many
-large requests wait, its own client's included.
+One thread runs the model. As soon as it is free it takes what is waiting, so a single request is not delayed, and
+batches grow under load. Small requests go first, and leave a quarter of a batch to large ones. Clients take turns. So a
+single question is in the next batch, however many large requests are waiting, even of the same client.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ from emoscope.server.http.deadlines import RunningTimer
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.http.problems import Problem
 
-_CROWD = 8  # requests in a batch
+_CROWD = 8  # requests in a batch that is followed by a wait for more
 Key = TypeVar("Key", bound=Hashable)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -31,7 +30,7 @@ _log = logging.getLogger("emoscope.server")
 
 @dataclass(frozen=True, slots=True)
 class BatchResult(Generic[Result]):
-    """The results of a request, how long it waited, and how long the model took (both in seconds)."""
+    """The results of a request, and its seconds in the queue and in the model."""
 
     results: list[Result]
     queued: float
@@ -51,20 +50,20 @@ class _Job(Generic[Key, Item, Result]):
 
 
 class _Line(Generic[Key, Item, Result]):
-    """Requests that wait: those of a client in their order, the clients in turn."""
+    """A queue in which clients take turns, each with its requests in order."""
 
     def __init__(self) -> None:
         self._queues: OrderedDict[Hashable, deque[_Job[Key, Item, Result]]] = OrderedDict()
 
     def __len__(self) -> int:
-        """How many clients wait."""
+        """The number of waiting clients."""
         return len(self._queues)
 
     def add(self, job: _Job[Key, Item, Result]) -> None:
         self._queues.setdefault(job.client, deque()).append(job)
 
     def pop(self) -> _Job[Key, Item, Result]:
-        """The oldest request of the client whose turn it is, which then goes to the end."""
+        """The oldest request of the next client, who then goes to the end of the queue."""
         client, jobs = next(iter(self._queues.items()))
         job = jobs.popleft()
         if jobs:
@@ -74,16 +73,16 @@ class _Line(Generic[Key, Item, Result]):
         return job
 
     def put_back(self, job: _Job[Key, Item, Result]) -> None:
-        """There is more to do of it, at its client's next turn."""
+        """Return a request that is not finished to the front of its client's queue."""
         self._queues.setdefault(job.client, deque()).appendleft(job)
 
 
 class Batcher(Generic[Key, Item, Result]):
-    """A bounded queue before one worker thread.
+    """A bounded queue in front of one worker thread.
 
-    `run(key, items)` gives a result for each item; only items of the same key are run together. `size` is the number of
-    items in a batch, `capacity` that of items that may wait, `deadline` the seconds a request may take in all. Small
-    requests may go an eighth beyond the capacity, so that large ones do not shut them out.
+    `run(key, items)` returns a result for each item; only items with the same key are run together. `size` is the most
+    items in a batch, `capacity` the most items that may wait, `deadline` the seconds a request may take in all. Small
+    requests may exceed the capacity by an eighth, so that large ones cannot block them.
     """
 
     def __init__(
@@ -111,8 +110,8 @@ class Batcher(Generic[Key, Item, Result]):
         self._small: _Line[Key, Item, Result] = _Line()
         self._large: _Line[Key, Item, Result] = _Line()
         self.waiting = 0  # items in the queue
-        self._wanted = 1  # items that end the wait for company,
-        self._patience = 0.0  # or so many seconds
+        self._wanted = 1  # waiting items that start the next batch,
+        self._patience = 0.0  # or the seconds after which it starts anyway
         self._seconds_per_item = 0.0
         self._changed = threading.Condition()
         self._closed = False
@@ -120,17 +119,17 @@ class Batcher(Generic[Key, Item, Result]):
         self._thread.start()
 
     async def submit(self, key: Key, items: Sequence[Item], client: Hashable = None) -> BatchResult[Result]:
-        """Run the items; refuses at once when too many wait, and gives up at the deadline."""
+        """Run the items; a Problem if too many are waiting, or at the deadline."""
         future: asyncio.Future[BatchResult[Result]] = asyncio.get_running_loop().create_future()
         job = _Job(key, items, client, future, time.perf_counter())
         small = len(items) <= self._small_size
         with self._changed:
             if self._closed:
                 raise self._refusal("closing", 503, "the server is shutting down", seconds=1)
-            # What would not be done in time is not begun.
+            # Do not accept what could not be finished in time.
             late = self.waiting * self._seconds_per_item > self._deadline and not small
             if late or self.waiting + len(items) > self._capacity + (self._capacity // 8 if small else 0):
-                raise self._refusal("full", 429, "too much is waiting already; try again later", seconds=self._wait())
+                raise self._refusal("full", 429, "the queue is full; try again later", seconds=self._wait())
             was_empty = not (self._small or self._large)
             self.waiting += len(items)
             (self._small if small else self._large).add(job)
@@ -150,12 +149,12 @@ class Batcher(Generic[Key, Item, Result]):
         return answer
 
     def refuse_if_full(self) -> None:
-        """Raise what `submit` would for a large request, without having to know its items."""
+        """Raise the Problem that `submit` would for a large request."""
         if self.waiting >= self._capacity * 7 // 8:
-            raise self._refusal("full", 429, "too much is waiting already; try again later", seconds=self._wait())
+            raise self._refusal("full", 429, "the queue is full; try again later", seconds=self._wait())
 
     def close(self) -> None:
-        """Finish what was accepted, and accept nothing more."""
+        """Finish all accepted requests; no more are accepted."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -182,32 +181,32 @@ class Batcher(Generic[Key, Item, Result]):
                 self._waiting_now.set(self.waiting)
             if taken:
                 self._answer(taken)
-                self._await_company(len(taken), sum(len(share) for _, share in taken))
+                self._plan_wait(len(taken), sum(len(share) for _, share in taken))
 
-    def _await_company(self, requests: int, items: int) -> None:
-        """After a large batch, let those who were just answered ask again before the next one is taken.
+    def _plan_wait(self, requests: int, items: int) -> None:
+        """After a batch of many requests, wait for the clients' next requests before the next batch.
 
-        So the same clients come in one batch, not in two halves that take turns: the model reads more at once, and
-        none waits for two batches. It costs a fifth of the batch's time at most, and nothing where few ask.
+        So the same clients share one batch instead of two alternating halves, and none waits for two batches. The wait
+        is at most a fifth of the batch's time; with few requests there is none.
         """
         crowd = requests >= _CROWD
         self._wanted = min(self._size, items + self.waiting) if crowd else 1
         self._patience = items * self._seconds_per_item / 5 if crowd else 0.0
 
     def _take(self) -> list[tuple[_Job[Key, Item, Result], list[Item]]]:
-        """The next batch; requests that gave up are dropped."""
+        """The next batch, without requests that have timed out."""
         taken: dict[_Job[Key, Item, Result], list[Item]] = {}
         left = self._fill(taken, self._small, self._size - (self._size // 4 if self._large else 0), self._size)
         room = self._size - sum(map(len, taken.values()))
         room = self._fill(taken, self._large, room, max(1, room // max(1, len(self._large))))
-        if room and left == 0:  # the large ones did not need all that was left to them
+        if room and left == 0:  # the large requests did not need their whole share
             self._fill(taken, self._small, room, self._size)
         return list(taken.items())
 
     def _fill(
         self, taken: dict[_Job[Key, Item, Result], list[Item]], line: _Line[Key, Item, Result], room: int, turn: int
     ) -> int:
-        """Take from a line what there is room for, at most `turn` items at a client's turn; what room is left."""
+        """Move items from a queue to the batch, at most `turn` per client and turn; returns the room left."""
         while line and room:
             job = line.pop()
             if job.future.done():
@@ -229,7 +228,7 @@ class Batcher(Generic[Key, Item, Result]):
             if job.begun is None:
                 job.begun = begun
             groups.setdefault(job.key, []).append((job, share))
-        done = [one for key, members in groups.items() for one in self._results(key, members)]
+        done = [outcome for key, members in groups.items() for outcome in self._results(key, members)]
         _deliver(done)
         items = sum(len(share) for _, share in taken)
         self._batch_sizes.observe(items)
@@ -238,12 +237,12 @@ class Batcher(Generic[Key, Item, Result]):
         self._seconds_per_item = 0.8 * average + 0.2 * min(pace, 4 * average) if average else pace
 
     def _results(self, key: Key, members: list[tuple[_Job[Key, Item, Result], list[Item]]]) -> "list[_Done]":
-        """The requests of one key that are complete now, each with its result or error."""
+        """The requests that are now complete, with their results or errors."""
         try:
             results = iter(self._run(key, [item for _, share in members for item in share]))
         except Exception as error:
-            if len(members) > 1:  # one request's fault must not become its neighbours'
-                return [one for member in members for one in self._results(key, [member])]
+            if len(members) > 1:  # one request must not fail the others
+                return [outcome for member in members for outcome in self._results(key, [member])]
             return [(members[0][0], error)]
         done: list[_Done] = []
         for job, share in members:
@@ -259,15 +258,15 @@ _Done = tuple[_Job[Any, Any, Any], BatchResult[Any] | Exception]
 
 
 def _deliver(done: list[_Done]) -> None:
-    """Hand results to the waiting requests; each event loop is woken only once."""
+    """Pass results to the waiting requests, waking each event loop only once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_Done]] = {}
     for job, outcome in done:
         by_loop.setdefault(job.future.get_loop(), []).append((job, outcome))
     for loop, theirs in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, theirs)
-        except RuntimeError:  # the loop has ended: nobody is left to tell
-            _log.warning("%d answers came after the server had stopped", len(theirs))
+        except RuntimeError:  # the loop has ended
+            _log.warning("%d results came after the server had stopped", len(theirs))
 
 
 def _expire(future: "asyncio.Future[Any]") -> None:

@@ -1,4 +1,4 @@
-"""Limits a minute for each client; server processes that are given the same file share them."""
+"""Rate limits per client and minute, shared by server processes that use the same file."""
 
 import contextlib
 import hashlib
@@ -10,12 +10,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-_SLOTS = 1 << 14  # two clients in one slot share a limit
-_SLOT = struct.Struct("dd")  # how much is used up, and when that was so
+_SLOTS = 1 << 14  # clients in the same slot share a limit
+_SLOT = struct.Struct("dd")  # the amount used, and when
 
 
 class Buckets:
-    """Counts what clients ask for; what is used up is given back evenly over a minute.
+    """Leaky buckets: what was used is given back evenly over a minute.
 
     >>> buckets = Buckets()
     >>> buckets.take("ana", 60, per_minute=60, now=0.0), buckets.take("ana", 1, per_minute=60, now=0.0)
@@ -33,11 +33,11 @@ class Buckets:
         self._table = mmap.mmap(self._descriptor, size)
 
     def take(self, client: str, cost: float, *, per_minute: float, now: float | None = None) -> int:
-        """Take what is asked for and return 0; or take nothing, and return the seconds until it may be asked again.
+        """Take `cost` and return 0, or take nothing and return the seconds to wait.
 
-        More than a minute's worth at once goes if nothing is used up.
+        A cost above the limit is allowed if the bucket is empty.
         """
-        # All processes of a machine share this clock.
+        # This clock is the same in all processes.
         moment = time.clock_gettime(time.CLOCK_MONOTONIC) if now is None else now
         digest = hashlib.blake2b(client.encode(errors="replace"), digest_size=8).digest()
         place = int.from_bytes(digest) % _SLOTS * _SLOT.size

@@ -1,11 +1,11 @@
-"""The timeline: a column of probabilities for each row, as SVG."""
+"""The timeline chart: a stacked column of probabilities for each row."""
 
 import math
 from dataclasses import dataclass
 
 from emoscope.server.detect.question import Answer, Row
 
-TOP, INNER = 8, 188  # in pixels: where the columns begin, and how high they can be
+TOP, INNER = 8, 188  # pixels: the top of the columns, and their height
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A row's probabilities, one above the other. Places across are shares of the width."""
+    """The stacked probabilities of a row; `left` and `width` are shares of the chart's width."""
 
     row: Row
     left: float
     width: float
     parts: list[Part]
-    tick: bool  # whether its number is written below
+    tick: bool  # whether its number is shown below
 
 
 def columns(answer: Answer) -> list[Column]:
@@ -39,9 +39,9 @@ def columns(answer: Answer) -> list[Column]:
     [('others', 46.0), ('happy', 140.0)]
     """
     rows = answer.rows
-    step = 1 / max(len(rows), 12)  # a short conversation has slim columns, too
+    step = 1 / max(len(rows), 12)  # columns of short conversations are not wide
     every = math.ceil(len(rows) / 12)
-    found = []
+    stacks = []
     for place, row in enumerate(rows):
         parts, bottom = [], float(TOP + INNER)
         for label, colour in answer.stacked.items():
@@ -50,5 +50,5 @@ def columns(answer: Answer) -> list[Column]:
             if height >= 0.2:
                 gap = 1 if height > 3 else 0
                 parts.append(Part(label, colour, round(bottom, 2), round(height - gap, 2)))
-        found.append(Column(row, step * place, step, parts, place % every == 0))
-    return found
+        stacks.append(Column(row, step * place, step, parts, place % every == 0))
+    return stacks

@@ -1,4 +1,4 @@
-"""Which columns of a table hold texts, speakers and conversations: a guess, what the reader chose, what comes of it."""
+"""Guesses which columns of a table contain texts, speakers and conversations, and reads the conversations."""
 
 import json
 import re
@@ -17,16 +17,16 @@ TURNS, NONE, EVERY_ROW, ALL_ROWS = "turns", "", "rows", "all"
 
 
 def names_text(names: Sequence[str]) -> bool:
-    """Whether a row names a column that holds what was said."""
+    """Whether one of these column names is that of a column with texts."""
     return any(name.lower() in _TEXTS or name == TURNS or TURN_COLUMN.fullmatch(name) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the columns are; a column is its number as text, from 0.
+    """The columns of texts, speakers and conversations; a column is its index as a string.
 
-    `text` may also be "turns" (`turn1`, `turn2`, ... or a list in `turns`), `speaker` "" (nobody known), and
-    `conversation` "rows" (every row is one) or "all" (all rows are one).
+    `text` may also be "turns" (`turn1`, `turn2`, ... or a list in `turns`), `speaker` may be "" (unknown), and
+    `conversation` "rows" (one per row) or "all" (all rows are one).
     """
 
     header: bool
@@ -35,14 +35,14 @@ class Columns:
     conversation: str = EVERY_ROW
 
     def chosen(self, form: Mapping[str, str]) -> "Columns":
-        """The same with what a form says otherwise."""
+        """These columns, except what a form chooses differently."""
         values = {name: form.get(name, getattr(self, name)) for name in ("text", "speaker", "conversation")}
         return Columns(bool(form["header"]) if "header" in form else self.header, **values)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells, and the names of their columns.
+    """A table with its column names, and a guess what the columns are.
 
     >>> table = Table.of([["id", "text"], ["7", "hi"]])
     >>> table.guess
@@ -57,7 +57,7 @@ class Table:
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[str]], header: bool | None = None) -> "Table":
-        """The table of these rows, the first of which may hold the columns' names."""
+        """The table of these rows; the first one may be a header."""
         first = [cell.strip() for cell in rows[0]]
         if header is None:
             header = names_text(first) or _looks_like_names(first, rows[1:])
@@ -66,23 +66,23 @@ class Table:
         return cls(tuple(names), kept, _guess(names, kept, header))
 
     def conversations(self, columns: Columns) -> list[Dialogue]:
-        """The conversations; rows without text are left out."""
+        """The conversations, without rows that have no text."""
         if columns.text == TURNS:
             places = [self.names.index(name) for name in turn_columns(self.names)]
             rows = [(self._name(row, number), self._turns(row, places, number)) for number, row in self._numbered()]
             return [Dialogue(turns, name) for name, turns in rows if turns]
         text, speaker = self._place(columns.text), self._place(columns.speaker)
         if text is None:
-            raise EmoscopeError("choose the column that holds the texts")
+            raise EmoscopeError("choose the column with the texts")
         group, every = self._place(columns.conversation), columns.conversation == EVERY_ROW
-        found: dict[str | int, tuple[str, list[Turn]]] = {}
+        groups: dict[str | int, tuple[str, list[Turn]]] = {}
         for number, row in self._numbered():
             if row[text].strip():
                 key = number if every else "conversation" if group is None else row[group]
                 name = self._name(row, number) if every else str(key)
                 turn = Turn(row[text].strip(), (row[speaker].strip() or None) if speaker is not None else None)
-                found.setdefault(key, (name, []))[1].append(turn)
-        return [Dialogue(tuple(turns), name) for name, turns in found.values()]
+                groups.setdefault(key, (name, []))[1].append(turn)
+        return [Dialogue(tuple(turns), name) for name, turns in groups.values()]
 
     def _numbered(self) -> list[tuple[int, tuple[str, ...]]]:
         return list(enumerate(self.rows, start=1))
@@ -91,7 +91,7 @@ class Table:
         return int(column) if column.isdecimal() and len(column) < 9 and int(column) < len(self.names) else None
 
     def _name(self, row: Sequence[str], number: int) -> str:
-        """A row's own name: its `id`, or its number."""
+        """The name of a row: its `id`, or its number."""
         return row[self.names.index("id")] if "id" in self.names else str(number)
 
     def _turns(self, row: Sequence[str], places: Sequence[int], number: int) -> tuple[Turn, ...]:
@@ -108,7 +108,7 @@ class Table:
 
 
 def _looks_like_names(first: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
-    """Short single words over rows with longer texts."""
+    """Whether the first row consists of short single words, above rows with longer texts."""
     short = all(cell and len(cell) <= 30 and not re.search(r"\s|^\d", cell) for cell in first)
     return short and len(set(first)) == len(first) and any(" " in cell.strip() for row in rest for cell in row)
 

@@ -1,4 +1,4 @@
-"""Rows and cells of comma-, semicolon- and tab-separated text, and whether a text is such a table at all."""
+"""Detects and splits comma-, semicolon- and tab-separated tables."""
 
 import csv
 import io
@@ -7,12 +7,12 @@ import re
 from emoscope.core.errors import InputError
 from emoscope.server.detect.columns import names_text
 
-_DELIMITERS = {"csv": ",;\t", "tsv": "\t", "tab": "\t"}  # by the end of a file's name
+_DELIMITERS = {"csv": ",;\t", "tsv": "\t", "tab": "\t"}  # by file extension
 _NAME = re.compile(r"[^\W\d][\w.-]{0,29}")
 
 
 def table_rows(text: str, name: str = "") -> list[list[str]] | None:
-    """The rows of a table; None if the text is no table. A file is one if its name says so.
+    """The rows of a table, or None if the text is not a table. Files are recognised by their extension.
 
     >>> table_rows("speaker,text\\nAna,hi\\nBen,\\"so, you won\\"")
     [['speaker', 'text'], ['Ana', 'hi'], ['Ben', 'so, you won']]
@@ -40,7 +40,7 @@ def table_rows(text: str, name: str = "") -> list[list[str]] | None:
 
 
 def _looks_like_table(rows: list[list[str]], delimiter: str) -> bool:
-    """Whether rows without a name we know are a table's: even ones, and not the commas of a chat."""
+    """Whether rows without known column names form a table, rather than a chat with commas."""
     if len({len(row) for row in rows}) > 1 or len(rows) < 2:
         return False
     if delimiter == "\t":  # nobody types tabs in a chat
@@ -51,7 +51,7 @@ def _looks_like_table(rows: list[list[str]], delimiter: str) -> bool:
 
 
 def _rows(text: str, delimiter: str, name: str) -> list[list[str]]:
-    """The rows that are not blank. Tab-separated chat data are not quoted: a lone quotation mark is text."""
+    """The rows that are not blank. Tab-separated chats are not quoted: a single quotation mark is text."""
     if delimiter == "\t":
         return [line.split("\t") for line in text.split("\n") if line.strip()]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

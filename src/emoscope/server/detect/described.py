@@ -1,4 +1,4 @@
-"""What a loaded model adds to the API's description: its sets of labels, and priors that fit them."""
+"""Adds the loaded model's label sets, and the priors that fit them, to the OpenAPI description."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ _REQUESTS = ("DetectIn", "BatchIn", "TimelineIn", "ExplainIn")
 
 
 def describe_labels(schemas: dict[str, Any], heads: Heads) -> None:
-    """Say in the requests' schemas which sets of labels there are, and that a prior is over the labels of one.
+    """Add the label sets to the schemas of the requests, with the priors that each allows.
 
     >>> schemas = {"DetectIn": {"properties": {}}}
     >>> describe_labels(schemas, Heads("nano"))
@@ -21,7 +21,7 @@ def describe_labels(schemas: dict[str, Any], heads: Heads) -> None:
 
 
 def _choice(heads: Heads, position: int) -> dict[str, Any]:
-    """A request for one set of labels; the first is meant when none is named."""
+    """A request for one label set; the first one is the default."""
     name = heads.names[position]
     labels = heads.detector(name).labels
     prior = {

@@ -1,7 +1,7 @@
-"""Detections without the framework, which takes several times as long as a small model does.
+"""Detections without FastAPI, whose overhead is several times the inference time of a small model.
 
-Only what is well formed is answered here. Everything else goes on to the routes, as if nothing had happened: so errors,
-and what a request may hold, are described and decided in one place.
+Only well-formed requests are answered here. All others are passed on to the routes, so that requests are specified, and
+errors reported, in one place.
 """
 
 from collections.abc import Callable, Sequence
@@ -53,12 +53,12 @@ class _Batch(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class _Lane:
-    """A route that is answered here: how its body is read, what is asked of the model, and how that is told."""
+    """A route that is answered here: how to parse its body, what to detect, and how to format the response."""
 
-    path: str  # which the metrics read, as of a route
+    path: str  # read by the metrics, like that of a route
     parse: Callable[[bytes], Any]
-    asked: Callable[[Detector, list[Dialogue]], list[Dialogue]]
-    told: Callable[[Sequence[Detection]], dict[str, Any]]
+    inputs: Callable[[Detector, list[Dialogue]], list[Dialogue]]
+    response: Callable[[Sequence[Detection]], dict[str, Any]]
 
 
 def _parser(kind: Any) -> Callable[[bytes], Any]:
@@ -68,25 +68,25 @@ def _parser(kind: Any) -> Callable[[bytes], Any]:
 _LANES = {
     lane.path: lane
     for lane in (
-        _Lane("/v1/detect", _parser(_Question), lambda _, given: given, lambda found: found[0].as_dict()),
+        _Lane("/v1/detect", _parser(_Question), lambda _, given: given, lambda results: results[0].as_dict()),
         _Lane(
             "/v1/detect/batch",
             _parser(_Batch),
             lambda _, given: given,
-            lambda found: {"results": [one.as_dict() for one in found]},
+            lambda results: {"results": [detection.as_dict() for detection in results]},
         ),
         _Lane(
             "/v1/timeline",
             _parser(_Question),
             lambda detector, given: list(detector.upto_each_turn(given[0])),
-            lambda found: {"turns": [one.as_dict() for one in found]},
+            lambda results: {"turns": [detection.as_dict() for detection in results]},
         ),
     )
 }
 
 
 class FastLane:
-    """Answers detections; hands on all other requests, and those with a mistake in them."""
+    """Answers detections; passes all other requests on, and those with errors."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -128,13 +128,13 @@ class FastLane:
         try:
             client = service.access.client(scope)
             detector = service.heads.detector(labels, prior)
-            asked = lane.asked(detector, dialogues)
-            service.access.count(client, len(asked))
-            answer = await service.detect(detector, asked, client.name)
+            inputs = lane.inputs(detector, dialogues)
+            service.access.count(client, len(inputs))
+            answer = await service.detect(detector, inputs, client.name)
         except Problem as problem:
             await problem.response()(scope, receive, send)
             return
-        body = to_json({**lane.told(answer.results), "model": service.heads.model})
+        body = to_json({**lane.response(answer.results), "model": service.heads.model})
         timing = f"queue;dur={answer.queued * 1000:.3f}, inference;dur={answer.inferred * 1000:.3f}"
         headers = [
             (b"content-length", b"%d" % len(body)),
@@ -146,7 +146,7 @@ class FastLane:
 
 
 def _json_length(headers: list[tuple[bytes, bytes]]) -> int:
-    """The length of a JSON body that is said in the header; -1 otherwise."""
+    """The declared length of a JSON body; -1 if it is not JSON or has no length."""
     length, is_json = -1, False
     for name, value in headers:
         if name == b"content-type":
@@ -159,19 +159,19 @@ def _json_length(headers: list[tuple[bytes, bytes]]) -> int:
 def _question(
     lane: _Lane, messages: list[Message], limits: Limits
 ) -> tuple[list[Dialogue], str | None, dict[str, float] | None] | None:
-    """What a whole body asks, if it asks something we answer."""
+    """The question of a complete body; None if it has to go to the routes."""
     if messages[-1]["type"] != "http.request" or messages[-1].get("more_body"):
         return None
     try:
-        asked = lane.parse(b"".join([message.get("body", b"") for message in messages]))
+        question = lane.parse(b"".join([message.get("body", b"") for message in messages]))
     except ValidationError:
         return None
-    given = asked.get("dialogues") or (asked,)
-    if len(given) > limits.max_dialogues:
+    parsed = question.get("dialogues") or (question,)
+    if len(parsed) > limits.max_dialogues:
         return None
     dialogues = []
-    for one in given:
-        turns = one["turns"]
+    for dialogue in parsed:
+        turns = dialogue["turns"]
         if len(turns) > limits.max_turns:
             return None
         made = tuple(
@@ -181,14 +181,14 @@ def _question(
             if len(turn.text) > limits.max_characters or len(turn.speaker or "") > limits.max_characters:
                 return None
         dialogues.append(Dialogue(made))
-    return dialogues, asked.get("labels"), asked.get("prior")
+    return dialogues, question.get("labels"), question.get("prior")
 
 
-_PARTS = 64  # a body in more pieces than these comes slowly, and has a route that watches the time
+_PARTS = 64  # bodies in more pieces arrive slowly, and are left to the routes, which limit the time
 
 
 def _again(messages: list[Message], receive: Receive) -> Receive:
-    """What was received, and then the rest."""
+    """Replay the received messages, then receive the rest."""
     left = iter(messages)
 
     async def received() -> Message:

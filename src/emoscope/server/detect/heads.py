@@ -1,4 +1,4 @@
-"""The model's sets of labels, each under any class prior, sharing one set of weights."""
+"""The model's label sets, with any class prior, sharing one set of weights."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,7 +12,7 @@ from emoscope.server.http.problems import invalid
 
 
 class Heads:
-    """Detectors by label set and prior. The same request gets the same detector, so that requests can be batched.
+    """Detectors by label set and prior; equal requests share a detector, so that they can be batched.
 
     >>> heads = Heads("nano")
     >>> heads.names, heads.detector().labels
@@ -22,9 +22,9 @@ class Heads:
     def __init__(self, model: str | Path) -> None:
         detector = load(model)
         self._standard = {name: detector.with_(labels=name) for name in detector.heads}
-        # Clients choose priors freely: only so many are kept.
+        # Clients choose priors freely, so the cache is bounded.
         self._with_prior = lru_cache(256)(lambda name, prior: self._standard[name].with_(prior=dict(prior)))
-        self.names = tuple(self._standard)  # the first is the one meant when none is named
+        self.names = tuple(self._standard)  # the first is the default
         self.model = detector.name
         self.task = detector.task
         folder = None if str(model).startswith("hf:") else resolve(model)
@@ -32,10 +32,10 @@ class Heads:
         self.card = card_of(folder) if folder else None  # in Markdown
 
     def detector(self, labels: str | None = None, prior: Mapping[str, float] | None = None) -> Detector:
-        """The detector a request asks for, or the problem with what it asks for."""
+        """The detector for a request; a Problem if the label set or prior is not valid."""
         name = self.names[0] if labels is None else labels
         if name not in self._standard:
-            raise invalid("labels", f"no set of labels has this name; there are: {', '.join(self.names)}")
+            raise invalid("labels", f"is not a label set of this model; expected one of: {', '.join(self.names)}")
         if prior is None:
             return self._standard[name]
         try:

@@ -1,4 +1,4 @@
-"""API keys: a file in the data folder that holds their hashes, and the limits of each."""
+"""API keys: a file in the data folder with their hashes and limits."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ PREFIX = "emk_"
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """Whose key it is, and what it may ask for a minute; None is the limit for those without a key, 0 none at all."""
+    """A key and its limits per minute; None means the limit of clients without a key, 0 unlimited."""
 
     name: str
     sha256: str
@@ -26,7 +26,7 @@ class ApiKey:
 
 
 class KeyFile:
-    """The keys of a data folder. A running server sees a change within a second.
+    """The keys of a data folder; a running server notices changes within a second.
 
     >>> import tempfile
     >>> keys = KeyFile(Path(tempfile.mkdtemp()))
@@ -42,14 +42,14 @@ class KeyFile:
         self._looked = -1.0
 
     def find(self, secret: str) -> ApiKey | None:
-        """The key, if there is such a one."""
+        """The key with this secret, if there is one."""
         if (now := time.monotonic()) > self._looked + 1:
             self._looked = now
             self.all()
         return self._keys.get(_hash(secret))
 
     def all(self) -> list[ApiKey]:
-        """Every key, by name."""
+        """All keys, sorted by name."""
         try:
             found = self.path.stat()
             version = (found.st_mtime_ns, found.st_size, found.st_ino)
@@ -60,20 +60,20 @@ class KeyFile:
         except FileNotFoundError:
             self._keys, self._version = {}, None
         except (OSError, ValueError, TypeError, KeyError) as error:
-            raise EmoscopeError(f"{self.path}: is not a file of API keys ({error})") from None
+            raise EmoscopeError(f"{self.path}: is not a valid file of API keys ({error})") from None
         return sorted(self._keys.values(), key=lambda key: key.name)
 
     def add(self, name: str, **limits: int | None) -> str:
-        """Make a key; it is returned this once, and only its hash is kept."""
+        """Create a key and return its secret; only the hash is stored."""
         keys = self.all()
         if any(key.name == name for key in keys):
-            raise EmoscopeError(f"{name}: has a key already; revoke it first, or choose another name")
+            raise EmoscopeError(f"{name}: already has a key; revoke it first, or choose another name")
         secret = PREFIX + secrets.token_urlsafe(24)
         self._write([*keys, ApiKey(name, _hash(secret), **limits)])
         return secret
 
     def revoke(self, name: str) -> None:
-        """Take a key away."""
+        """Revoke a key."""
         keys = self.all()
         if all(key.name != name for key in keys):
             raise EmoscopeError(
@@ -89,7 +89,7 @@ class KeyFile:
                 json.dump([asdict(key) for key in keys], handle, indent=1)
                 handle.flush()
                 os.fsync(handle.fileno())
-            if self.path.exists() and hasattr(os, "chown"):  # made by root, read by the server's user
+            if self.path.exists() and hasattr(os, "chown"):  # written by root, read by the server's user
                 owner = self.path.parent.stat()
                 os.chown(part, owner.st_uid, owner.st_gid)
             part.replace(self.path)

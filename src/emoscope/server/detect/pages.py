@@ -1,8 +1,7 @@
-"""The start page, the detect page and the model's card.
+"""The start page, the detect page and the model card.
 
-The detect page works without scripts: a form is posted and answered with a page. With scripts, what was typed or opened
-is read in the browser, `/detect/results` answers a question with the same results as a piece of a page, and nothing
-else is sent.
+Without scripts, the detect page posts a form and gets a page. With scripts, the browser reads what was typed or opened,
+and sends only the question to `/detect/results`, which returns the results as an HTML fragment.
 """
 
 from collections.abc import Mapping
@@ -30,9 +29,8 @@ from emoscope.server.http.rendering import page, sentence, templates
 from emoscope.server.settings import Limits
 
 router = APIRouter(include_in_schema=False)
-CONTEXT = 5  # turns before a part that are read with it
-PREVIEW = 5  # rows of a table that are shown
-_PRIORS = ("model", "training", "even")
+CONTEXT = 5  # turns sent before a part, as context
+PREVIEW = 5  # rows in the preview of a table
 _MEDIA = {"csv": "text/csv; charset=utf-8", "json": "application/json", "svg": "image/svg+xml"}
 EXAMPLE = """Mia: hey, are you there?
 Tom: yes! how was the exam?
@@ -55,7 +53,7 @@ Ben: that is outrageous"""
 
 @dataclass
 class Pane:
-    """One conversation of the page: what was sent, how it was read, what came of it."""
+    """One conversation of the page: its text, how it was read, and its answer."""
 
     number: int
     text: str = ""
@@ -69,17 +67,17 @@ class Pane:
 
     @property
     def suffix(self) -> str:
-        """What ends the names of its elements and fields; the first has none."""
+        """The suffix of its elements' and fields' names; empty for the first."""
         return "-b" if self.number else ""
 
 
 @router.get("/")
 async def _start_page(request: Request) -> HTMLResponse:
     state = request.app.state
-    if state.detect is not None and not hasattr(state, "example_answer"):  # the page is there before the model is
+    if state.detect is not None and not hasattr(state, "example_answer"):  # the page is up before the model
         dialogue = read(SHORT_EXAMPLE).conversations[0]
         turns = [TurnIn(text=turn.text, speaker=turn.speaker) for turn in dialogue.turns]
-        with suppress(Problem):  # a queue that is full
+        with suppress(Problem):  # the queue is full
             state.example_answer = await _answer(request, Question(dialogues=[NamedDialogue(turns=turns)]))
     answer = getattr(state, "example_answer", None)
     return page("start.html.j2", here="start", example=SHORT_EXAMPLE, answer=answer)
@@ -112,7 +110,7 @@ async def _results(question: Question, request: Request, *, brief: bool = False,
 @router.post("/detect/results.{kind}")
 async def _download(kind: str, asked: Annotated[str, Form()], request: Request) -> Response:
     if kind not in _MEDIA:
-        raise Problem(404, "http", "there are results.csv, results.json and results.svg")
+        raise Problem(404, "http", "expected results.csv, results.json or results.svg")
     try:
         question = Question.model_validate_json(asked)
     except ValidationError:
@@ -156,24 +154,24 @@ def _page(request: Request, panes: list[Pane], form: Mapping[str, Any]) -> HTMLR
 async def _answer(request: Request, question: Question) -> Answer:
     service, limits = served(request)
     if len(question.dialogues) > (1 if question.each_turn else limits.max_dialogues):
-        raise invalid("dialogues", f"holds {len(question.dialogues):,} dialogues, which is too many")
+        raise invalid("dialogues", f"has {len(question.dialogues):,} dialogues, which is too many")
     detector = service.heads.detector(question.labels, question.prior)
     dialogues = [
         dialogue_of(one.turns, limits, f"dialogues[{row}].", one.name) for row, one in enumerate(question.dialogues)
     ]
-    # Only what the model reads is sent on: an answer is then marked as cut where a part of that had no room.
+    # Only the turns that the model looks at are passed on, so that `truncated` marks only what it should have read.
     if question.each_turn:
         asked = list(detector.upto_each_turn(dialogues[0], beyond=0))
     else:
         asked = [list(detector.upto_each_turn(dialogue, beyond=0))[-1] for dialogue in dialogues]
     client = service.access.client(request.scope)
     service.access.count(client, len(asked))
-    found = await service.detect(detector, asked, client.name)
-    return answer_of(question, dialogues, found.results, detector, service.heads.model)
+    batch = await service.detect(detector, asked, client.name)
+    return answer_of(question, dialogues, batch.results, detector, service.heads.model)
 
 
 async def _pane(request: Request, form: FormData, number: int) -> Pane:
-    """What a browser without scripts sent for one conversation, read and answered."""
+    """One conversation of a form, read and answered."""
     pane = Pane(number)
     sent = {name.removesuffix(pane.suffix): form[name] for name in form if name.endswith("-b") == bool(number)}
     limits = request.app.state.settings.limits
@@ -185,7 +183,7 @@ async def _pane(request: Request, form: FormData, number: int) -> Pane:
         if not pane.reading.conversations:
             typed = pane.reading.format == "lines" and not name
             raise EmoscopeError(
-                "type or paste a conversation first" if typed else f"no turn was found in {name or 'it'}"
+                "type or paste a conversation first" if typed else f"no turns were found in {name or 'it'}"
             )
         pane.dialogue = "" if name else _said(sent, "dialogue")
         pane.question = _question(pane, sent, limits, _said(form, "labels") or None, _prior(request, form))
@@ -198,7 +196,7 @@ async def _pane(request: Request, form: FormData, number: int) -> Pane:
 
 
 def _read(text: str, name: str, sent: Mapping[str, Any]) -> Reading:
-    """The text read; what was chosen for the columns of another table does not count."""
+    """Read the text; columns that were chosen for another table are ignored."""
     reading = read(text, name)
     if reading.table is None or sent.get("columns") != "|".join(reading.table.names):
         return reading
@@ -209,7 +207,7 @@ def _read(text: str, name: str, sent: Mapping[str, Any]) -> Reading:
 def _question(
     pane: Pane, sent: Mapping[str, Any], limits: Limits, labels: str | None, prior: Mapping[str, float] | None
 ) -> Question:
-    """What to ask: one conversation, or all; and of many turns or conversations one part."""
+    """The question: one conversation or all of them; a part if they are too long."""
     assert pane.reading is not None
     conversations = pane.reading.conversations
     number = int(pane.dialogue) if _is_number(pane.dialogue) else len(conversations)
@@ -272,17 +270,17 @@ def _decoded(content: bytes, name: str) -> str:
     except UnicodeDecodeError:
         raise EmoscopeError(f"{name} is not UTF-8 text: save it as UTF-8, in Excel as “CSV UTF-8”") from None
     if "\x00" in text:
-        raise EmoscopeError(f"{name} is no text file")
+        raise EmoscopeError(f"{name} is not a text file")
     return text
 
 
 @lru_cache(8)
 def _card_html(card: str) -> str:
-    """A model card as HTML; what it holds of HTML itself is shown as text."""
+    """A model card as HTML; HTML in the card is escaped."""
     from markdown_it import MarkdownIt
 
     html: str = MarkdownIt("commonmark", {"html": False}).enable("table").render(card)
-    # The content policy allows no style attributes; our tables are aligned right unless a cell is text.
+    # The content security policy forbids style attributes; our tables are right-aligned except for text.
     html = html.replace(' style="text-align:right"', "").replace(' style="text-align:left"', ' class="text"')
     region = '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
     return html.replace("<table>", f"{region}<table>").replace("</table>", "</table></div>")

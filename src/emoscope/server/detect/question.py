@@ -1,4 +1,4 @@
-"""What the detect page asks, and its answer: rows, counts, a summary for each speaker, and files of them."""
+"""The detect page's questions and answers, and the answers as files."""
 
 import csv
 import io
@@ -15,23 +15,24 @@ from emoscope.core.dialogue import Detection, Dialogue, Turn
 from emoscope.detector import Detector
 from emoscope.server.detect.schemas import Choice, DialogueIn
 from emoscope.server.http.schemas import Text
+from emoscope.server.store.names import cell
 
 UNSURE = "unsure"
 _UNSURE_COLOUR = "#8a8f98"
-PLAIN = ("others", "neutral", "non-neutral")  # at the bottom of a chart: what rises above them is emotion
+NOT_EMOTIONS = ("others", "neutral", "non-neutral")  # at the bottom of a chart, below the emotions
 
 
 class NamedDialogue(DialogueIn):
-    """A dialogue, and what its file calls it."""
+    """A dialogue with its name in the file it came from."""
 
     name: Text | None = None
 
 
 class Question(Choice):
-    """One conversation, each of whose turns is to be judged; or several, of each the last turn.
+    """Label each turn of one conversation, or the last turn of each of several.
 
-    A part of a long conversation comes with turns before it: `skip` of them are only read, and the next one has the
-    number `first`.
+    A part of a long conversation starts with `skip` turns of context that are not labelled; the number of the next turn
+    is `first`.
     """
 
     dialogues: Annotated[list[NamedDialogue], Field(min_length=1)]
@@ -42,7 +43,7 @@ class Question(Choice):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A judged turn; `name` is its conversation's where there are several."""
+    """A labelled turn; `name` is that of its conversation if there are several."""
 
     number: int
     turn: Turn
@@ -51,23 +52,23 @@ class Row:
 
     @property
     def label(self) -> str:
-        """The answer in a word."""
+        """The detected label, or "unsure"."""
         return self.detection.label or UNSURE
 
     @property
     def sure(self) -> float:
-        """The probability of the answer."""
+        """The probability of the label."""
         return self.detection.score
 
     def as_dict(self) -> dict[str, object]:
-        """Plain values, as the JSON file has them."""
-        said = {"number": self.number, "conversation": self.name, "speaker": self.turn.speaker, "text": self.turn.text}
-        return {**{key: value for key, value in said.items() if value is not None}, **self.detection.as_dict()}
+        """The row in the JSON file."""
+        turn = {"number": self.number, "conversation": self.name, "speaker": self.turn.speaker, "text": self.turn.text}
+        return {**{key: value for key, value in turn.items() if value is not None}, **self.detection.as_dict()}
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """What somebody's turns were judged as."""
+    """A summary of a speaker's turns."""
 
     name: str
     turns: int
@@ -77,7 +78,7 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The judged rows, and who judged them.
+    """The labelled rows, and the model that labelled them.
 
     >>> row = Row(1, Turn("we won!", "Ana"), Detection("happy", {"happy": 0.9, "others": 0.1}))
     >>> answer = Answer([row], {"others": "#888", "happy": "#fa0"}, "nano")
@@ -92,32 +93,32 @@ class Answer:
 
     @property
     def unit(self) -> str:
-        """What a row is."""
+        """What a row stands for."""
         return "turn" if self.each_turn else "conversation"
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows got which label, the most frequent first."""
+        """The number of rows by label, the most frequent first."""
         return dict(Counter(row.label for row in self.rows).most_common())
 
     @property
     def summary(self) -> str:
-        """The counts in a sentence."""
-        many = f"{len(self.rows)} {self.unit}{'s' if len(self.rows) != 1 else ''}"
-        return f"{many}: {', '.join(f'{count} {label}' for label, count in self.counts.items())}."
+        """The counts as a sentence."""
+        total = f"{len(self.rows)} {self.unit}{'s' if len(self.rows) != 1 else ''}"
+        return f"{total}: {', '.join(f'{count} {label}' for label, count in self.counts.items())}."
 
     @property
     def stacked(self) -> dict[str, str]:
-        """The labels and colours, those that are no emotion first."""
-        return dict(sorted(self.colours.items(), key=lambda pair: pair[0] not in PLAIN))
+        """The labels and their colours, emotions last."""
+        return dict(sorted(self.colours.items(), key=lambda pair: pair[0] not in NOT_EMOTIONS))
 
     @property
     def speakers(self) -> list[Speaker]:
-        """A summary for each speaker, the most talkative first."""
+        """A summary for each speaker, the one with the most turns first."""
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             rows.setdefault(row.turn.speaker or "", []).append(row)
-        found = [
+        speakers = [
             Speaker(
                 name,
                 len(theirs),
@@ -126,7 +127,7 @@ class Answer:
             )
             for name, theirs in rows.items()
         ]
-        return sorted(found, key=lambda speaker: -speaker.turns)
+        return sorted(speakers, key=lambda speaker: -speaker.turns)
 
     def colour(self, label: str) -> str:
         """The colour of a row's label."""
@@ -140,9 +141,9 @@ class Answer:
         head = [self.unit if self.each_turn else "number", *named, "speaker", "text", "label"]
         writer.writerow([*head, *self.colours, "truncated", "note"])
         for row in self.rows:
-            said = [row.number, *([] if self.each_turn else [row.name]), row.turn.speaker, row.turn.text, row.label]
+            turn = [row.number, *([] if self.each_turn else [row.name]), row.turn.speaker, row.turn.text, row.label]
             scores = [f"{row.detection.scores[label]:.4f}" for label in self.colours]
-            writer.writerow(map(_cell, [*said, *scores, row.detection.truncated, row.detection.note]))
+            writer.writerow(map(cell, [*turn, *scores, row.detection.truncated, row.detection.note]))
         return out.getvalue()
 
     def as_json(self) -> str:
@@ -154,21 +155,16 @@ class Answer:
 def answer_of(
     question: Question, dialogues: Sequence[Dialogue], detections: Sequence[Detection], detector: Detector, model: str
 ) -> Answer:
-    """The answer to a question, from a detection for each turn or for each dialogue."""
+    """The answer to a question, from the detections of its turns or dialogues."""
     if question.each_turn:
         (dialogue,) = dialogues
         pairs = list(zip(dialogue.turns, detections, strict=True))[question.skip :]
-        rows = [Row(number, turn, found) for number, (turn, found) in enumerate(pairs, start=question.first)]
+        rows = [Row(number, turn, detection) for number, (turn, detection) in enumerate(pairs, start=question.first)]
     else:
         rows = [
-            Row(number, dialogue.turns[-1], found, dialogue.id or str(number))
-            for number, (dialogue, found) in enumerate(zip(dialogues, detections, strict=True), start=question.first)
+            Row(number, dialogue.turns[-1], detection, dialogue.id or str(number))
+            for number, (dialogue, detection) in enumerate(
+                zip(dialogues, detections, strict=True), start=question.first
+            )
         ]
     return Answer(rows, colours_of(detector.labels), model, question.each_turn)
-
-
-def _cell(value: object) -> object:
-    """Escapes text that a spreadsheet would run as a formula."""
-    if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"}:
-        return f"'{value}"
-    return "" if value is None else value

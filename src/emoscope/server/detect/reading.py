@@ -1,7 +1,7 @@
-"""Conversations from whatever people paste or send: lines, tables, JSON, WhatsApp's and Telegram's exports.
+"""Reads conversations from pasted text and files: lines, tables, JSON, and exports of WhatsApp and Telegram.
 
-The page's script (`static/detect/read.js`) reads the same way, so that a file need not leave the browser; this is for
-browsers without it. A test holds the two against each other.
+This is for browsers without scripts. Otherwise `static/detect/read.js` reads in the browser, so that files need not
+leave it; a test checks that both read the same.
 """
 
 import json
@@ -20,8 +20,7 @@ from emoscope.server.detect.columns import Columns, Table
 from emoscope.server.detect.delimited import table_rows
 from emoscope.tables.turns import turn_columns
 
-# Marks of direction that exports are full of, without U+200E, which tells what WhatsApp added; and spaces that do not
-# break.
+# Direction marks, except U+200E, which marks WhatsApp's own entries; and non-breaking spaces.
 _MARKS = dict.fromkeys(map(ord, "\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"))
 _MARKS |= dict.fromkeys(map(ord, "\u202f\u00a0"), " ")
 _SPOKEN = re.compile(r"([^\s:][^:]{0,39}?):\s+(.*)", re.DOTALL)
@@ -29,7 +28,7 @@ _SPOKEN = re.compile(r"([^\s:][^:]{0,39}?):\s+(.*)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was found; `table` and `columns` only where it was a table."""
+    """Conversations that were read; `table` and `columns` are set if they came from a table."""
 
     format: str
     conversations: list[Dialogue]
@@ -39,7 +38,7 @@ class Reading:
 
 
 def read(text: str, name: str = "", chosen: Mapping[str, str] | None = None) -> Reading:
-    r"""The conversations of a text or a file's content. `chosen` says which columns hold what, as a form sends it.
+    r"""Read a text or the content of a file; `chosen` are the columns chosen in the form.
 
     >>> read("Ana: I won!\nBen: wow").conversations[0].turns[1]
     Turn(text='wow', speaker='Ben')
@@ -68,7 +67,7 @@ def read(text: str, name: str = "", chosen: Mapping[str, str] | None = None) -> 
 
 def _line_turn(line: str) -> Turn:
     spoken = _SPOKEN.fullmatch(line)
-    # A long "speaker" is a sentence.
+    # A long "speaker" is part of a sentence.
     if spoken and len(spoken[1].split()) <= 4:
         return Turn(spoken[2].strip(), spoken[1].strip())
     return Turn(line)
@@ -88,7 +87,7 @@ def _of_table(format: str, rows: list[list[str]], chosen: Mapping[str, str]) -> 
 
 
 def _json_values(text: str) -> list[Any] | None:
-    """The values of a JSON document or of its lines; None if it is neither: "[12.01.24, ..." is no JSON."""
+    """The values of a JSON document or of JSON lines; None for other text, such as "[12.01.24, ..."."""
     try:
         whole = json.loads(text)
     except RecursionError:
@@ -110,7 +109,7 @@ def _json_values(text: str) -> list[Any] | None:
 
 
 def _check_characters(values: list[Any]) -> None:
-    """JSON can spell halves of characters, which no page can show."""
+    """Refuse lone surrogates, which JSON allows and no page can show."""
     try:
         json.dumps(values, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -145,7 +144,7 @@ def _is_telegram(document: Mapping[str, Any]) -> bool:
 
 
 def _listed(value: Any) -> Any:
-    """A conversation's turns: itself, or what stands under `turns` or `messages`."""
+    """The turns of a conversation: itself, or its `turns` or `messages`."""
     return value.get("turns", value.get("messages")) if isinstance(value, dict) else value
 
 

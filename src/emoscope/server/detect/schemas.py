@@ -15,7 +15,7 @@ _EXAMPLE_DETECTION: JsonDict = {"label": "happy", "scores": _EXAMPLE_SCORES, "tr
 
 
 class TurnIn(StrictInput):
-    """One thing said, and by whom where that is known; a bare string is a turn too."""
+    """A turn with its text and speaker; a plain string is a turn without a speaker."""
 
     text: Text
     speaker: Text | None = None
@@ -35,31 +35,29 @@ class TurnIn(StrictInput):
         return {"anyOf": [{"type": "string"}, shape], "title": "Turn"}
 
 
-Turns = Annotated[
-    list[TurnIn], Field(min_length=1, description="What was said, oldest first; the last turn is the one judged")
-]
+Turns = Annotated[list[TurnIn], Field(min_length=1, description="The turns, oldest first")]
 LabelSet = Annotated[
     str | None,
-    Field(description="The set of labels to answer with; GET /v1/models lists them", examples=["emocontext"]),
+    Field(description="The label set to use; GET /v1/models lists them", examples=["emocontext"]),
 ]
 Prior = Annotated[
     dict[str, float] | None,
     Field(
-        description="The mix of labels you expect: a number for each label",
+        description="The expected label mix (class prior): a number for each label",
         examples=[{"others": 0.9, "happy": 0.04, "sad": 0.03, "angry": 0.03}],
     ),
 ]
 
 
 class Choice(StrictInput):
-    """What every question may choose."""
+    """The options of all requests."""
 
     labels: LabelSet = None
     prior: Prior = None
 
 
 class DetectIn(Choice):
-    """A dialogue whose last turn is to be judged."""
+    """A dialogue whose last turn is to be labelled."""
 
     model_config = example({"turns": EXAMPLE_TURNS})
     turns: Turns
@@ -72,64 +70,62 @@ class DialogueIn(StrictInput):
 
 
 class BatchIn(Choice):
-    """Dialogues, each of whose last turn is to be judged."""
+    """Dialogues whose last turns are to be labelled."""
 
     model_config = example({"dialogues": [{"turns": EXAMPLE_TURNS}, {"turns": ["leave me alone"]}]})
     dialogues: Annotated[list[DialogueIn], Field(min_length=1)]
 
 
 class TimelineIn(Choice):
-    """A dialogue of which every turn is to be judged."""
+    """A dialogue whose turns are all to be labelled."""
 
     model_config = example({"turns": [{"speaker": "A", "text": "we won!"}, "so happy for you"]})
     turns: Turns
 
 
 class ExplainIn(Choice):
-    """A dialogue whose answer is to be explained."""
+    """A dialogue whose label is to be explained."""
 
     model_config = example({"turns": ["how was it", "tell me", "I am so happy"]})
     turns: Turns
     label: Annotated[
-        str | None, Field(description="Explain this label's score instead of the answer's", examples=["happy"])
+        str | None, Field(description="The label to explain; the detected one by default", examples=["happy"])
     ] = None
 
 
 class DetectionOut(BaseModel):
-    """The judgement of one turn."""
+    """The detected emotion of a turn."""
 
     model_config = example(_EXAMPLE_DETECTION)
     label: str | None
     scores: dict[str, float] = Field(description="The probability of each label")
-    truncated: bool = Field(
-        description="Whether a part of the input was not read, because the model reads only so much"
-    )
-    note: str | None = Field(None, description="What else to know of the answer: the turn is not English, say")
+    truncated: bool = Field(description="Whether a part of the input was too long for the model and was not read")
+    note: str | None = Field(None, description="A note on the result, such as that the turn is not in English")
 
 
 class DetectOut(DetectionOut):
-    """The judgement, and who judged."""
+    """The detected emotion of a turn, and the model."""
 
     model_config = example({**_EXAMPLE_DETECTION, "model": "nano"})
     model: str
 
 
 class BatchOut(BaseModel):
-    """A judgement for each dialogue, in their order."""
+    """The detections, in the order of the dialogues."""
 
     results: list[DetectionOut]
     model: str
 
 
 class TimelineOut(BaseModel):
-    """A judgement for each turn, given what was said up to it."""
+    """A detection for each turn, given the turns before it."""
 
     turns: list[DetectionOut]
     model: str
 
 
 class WordOut(BaseModel):
-    """A word and what it added. `start` and `end` count characters (code points) of the turn's text."""
+    """A word and its contribution; `start` and `end` count code points of the turn's text."""
 
     text: str
     start: int
@@ -138,17 +134,17 @@ class WordOut(BaseModel):
 
 
 class TurnOut(BaseModel):
-    """A turn and what it added: the sum of its words."""
+    """A turn and its contribution, the sum of its words'."""
 
     text: str
     speaker: str | None
-    read: bool = Field(description="Whether the model reads this turn at all")
+    read: bool = Field(description="Whether the model reads this turn")
     contribution: float
     words: list[WordOut]
 
 
 class ExplainOut(BaseModel):
-    """Why a label got its score: the baseline and the turns' contributions sum to the log-odds."""
+    """The explanation of a label: the baseline and the turns' contributions sum to its log-odds."""
 
     label: str
     score: float
@@ -160,32 +156,32 @@ class ExplainOut(BaseModel):
 
 
 class LabelOut(BaseModel):
-    """A label and the colour our pages give it."""
+    """A label and its colour in our pages."""
 
     name: str
     colour: str
 
 
 class LabelSetOut(BaseModel):
-    """A set of labels the model answers with."""
+    """A label set of the model."""
 
     name: str
     labels: list[LabelOut]
-    prior: dict[str, float] = Field(description="The mix of labels assumed when a request gives none")
-    training_prior: dict[str, float] = Field(description="The mix of labels in the training data")
+    prior: dict[str, float] = Field(description="The label mix assumed by default")
+    training_prior: dict[str, float] = Field(description="The label mix of the training data")
 
 
 class ModelOut(BaseModel):
-    """A model: `label_sets[0]` is used when a request names none."""
+    """A model; the first label set is the default."""
 
     name: str
     task: str
-    terms: str | None = Field(None, description="Under which terms the weights can be used; None where nobody said")
+    terms: str | None = Field(None, description="The terms of use of the weights, if known")
     label_sets: list[LabelSetOut]
 
 
 class ModelsOut(BaseModel):
-    """What can be asked of this server."""
+    """The models and limits of this server."""
 
     models: list[ModelOut]
     limits: Limits

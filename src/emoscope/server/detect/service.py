@@ -1,4 +1,4 @@
-"""Detection for many clients at once."""
+"""Detections and explanations for many clients at once."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ from emoscope.server.detect.heads import Heads
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.settings import Settings
 
-ExplainRequest = tuple[Dialogue, str | None]  # and the label to explain, if it is not the detected one
+ExplainRequest = tuple[Dialogue, str | None]  # the label to explain; None: the detected one
 
 _LARGE_BYTES = 1 << 14
 
@@ -37,7 +37,7 @@ class DetectService:
             metrics=metrics,
         )
         self._explanations: Batcher[Detector, ExplainRequest, Explanation] = Batcher(
-            partial(_explained, settings.explain_evaluations),
+            partial(_explain, settings.explain_evaluations),
             lane="explain",
             size=1,
             capacity=settings.explain_queue,
@@ -46,32 +46,32 @@ class DetectService:
         )
 
     async def detect(self, detector: Detector, dialogues: Sequence[Dialogue], client: str) -> BatchResult[Detection]:
-        """A detection for each dialogue. Clients take turns."""
+        """A detection for each dialogue; clients take turns."""
         answer = await self._detections.submit(detector, dialogues, client)
         for detection in answer.results:
             self._metrics.labels.labels(detector.head, detection.label or "none").inc()
         return answer
 
     def refuse_large(self, length: int) -> None:
-        """Refuse a large body before it is read, while too much waits already."""
+        """Refuse a large body before it is read if the queue is nearly full."""
         if length > _LARGE_BYTES:
             self._detections.refuse_if_full()
 
     async def explain(self, detector: Detector, request: ExplainRequest, client: Client) -> BatchResult[Explanation]:
-        """Which turns and words carried the answer. A client may ask for so many at a time, and a minute."""
+        """An explanation, within the client's limits."""
         with self.access.explaining(client):
             return await self._explanations.submit(detector, [request], client.name)
 
     def close(self) -> None:
-        """Finish what was accepted."""
+        """Finish all accepted requests."""
         self._detections.close()
         self._explanations.close()
 
 
-def _explained(evaluations: int, detector: Detector, asked: Sequence[ExplainRequest]) -> list[Explanation]:
-    """Explanations, in this thread alone and behind all others: the cores are for the answers that people wait for."""
+def _explain(evaluations: int, detector: Detector, requests: Sequence[ExplainRequest]) -> list[Explanation]:
+    """Explain on one core with low priority, so that detections are not slowed down."""
     if hasattr(os, "setpriority"):
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
     with one_core():
-        return [detector.explain(dialogue, label=label, evaluations=evaluations) for dialogue, label in asked]
+        return [detector.explain(dialogue, label=label, evaluations=evaluations) for dialogue, label in requests]

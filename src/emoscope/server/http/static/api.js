@@ -1,4 +1,4 @@
-// Calls of our own API. An error carries the server's sentence.
+// Calls of our API. Errors carry the server's message.
 
 export async function call(method, path, body, headers = {}) {
   const options = { method, headers: { Accept: "application/json", ...headers } };

@@ -1,4 +1,4 @@
-// The API page: sends what a form says and shows what comes back.
+// The API page: sends requests from its forms and shows the responses.
 
 import { element } from "./api.js";
 

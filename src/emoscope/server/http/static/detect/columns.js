@@ -1,4 +1,4 @@
-// Which columns of a table hold texts, speakers and conversations: a guess, and what comes of it.
+// Guesses which columns of a table contain texts, speakers and conversations, and reads the conversations.
 // `server/detect/columns.py` does the same.
 
 const TEXTS = ["text", "message", "utterance", "content", "body", "msg", "comment", "sentence", "tweet"];
@@ -14,7 +14,7 @@ export function turnColumns(names) {
   return numbered.length ? numbered : names.filter((name) => name === "turns");
 }
 
-/** `{names, rows, guess}`; the first row may hold the names. A column is its number as text, from 0. */
+/** `{names, rows, guess}`; the first row may be a header. A column is its index as a string. */
 export function tableOf(rows, header = null) {
   const first = rows[0].map((cell) => cell.trim());
   header ??= namesText(first) || looksLikeNames(first, rows.slice(1));
@@ -23,7 +23,7 @@ export function tableOf(rows, header = null) {
   return { names, rows: kept, guess: guess(names, kept, header) };
 }
 
-/** Short single words over rows with longer texts. */
+/** Short single words above rows with longer texts. */
 function looksLikeNames(first, rest) {
   const short = first.every((cell) => cell && cell.length <= 30 && !/\s|^\d/.test(cell));
   return short && new Set(first).size === first.length && rest.some((row) => row.some((cell) => cell.trim().includes(" ")));
@@ -47,7 +47,7 @@ function guess(names, rows, header) {
   };
 }
 
-/** The conversations `{name, turns}` of a table; rows without text are left out. */
+/** The conversations `{name, turns}` of a table, without rows that have no text. */
 export function tableConversations({ names, rows }, columns) {
   const ownName = (row, index) => (names.includes("id") ? row[names.indexOf("id")] : String(index + 1));
   if (columns.text === "turns") {

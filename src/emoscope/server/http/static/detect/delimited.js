@@ -1,12 +1,12 @@
-// Rows and cells of comma-, semicolon- and tab-separated text, and whether a text is such a table at all.
+// Detects and splits comma-, semicolon- and tab-separated tables.
 // `server/detect/delimited.py` does the same.
 
 import { namesText } from "./columns.js";
 
-const DELIMITERS = { csv: [",", ";", "\t"], tsv: ["\t"], tab: ["\t"] }; // by the end of a file's name
+const DELIMITERS = { csv: [",", ";", "\t"], tsv: ["\t"], tab: ["\t"] }; // by file extension
 const NAME = /^[\p{L}_][\p{L}\p{N}_.-]{0,29}$/u;
 
-/** The rows of a table; null if the text is no table. A file is one if its name says so. */
+/** The rows of a table, or null if the text is not a table. Files are recognised by their extension. */
 export function tableRows(text, name = "") {
   const first = text.split("\n", 1)[0];
   const named = name.includes(".") ? DELIMITERS[name.split(".").pop().toLowerCase()] : undefined;
@@ -29,7 +29,7 @@ export function tableRows(text, name = "") {
   return null;
 }
 
-/** Whether rows without a name we know are a table's: even ones, and not the commas of a chat. */
+/** Whether rows without known column names form a table, rather than a chat with commas. */
 function looksLikeTable(rows, delimiter) {
   if (rows.length < 2 || rows.some((row) => row.length !== rows[0].length)) return false;
   if (delimiter === "\t") return true; // nobody types tabs in a chat
@@ -38,7 +38,7 @@ function looksLikeTable(rows, delimiter) {
   return !spaced && (named || rows.length > 2 || rows[0].length > 2);
 }
 
-/** The rows that are not blank. Tab-separated chat data are not quoted: a lone quotation mark is text. */
+/** The rows that are not blank. Tab-separated chats are not quoted: a single quotation mark is text. */
 function rowsOf(text, delimiter, name) {
   if (delimiter === "\t") return text.split("\n").filter((line) => line.trim()).map((line) => line.split("\t"));
   const rows = [];

@@ -1,14 +1,14 @@
-// What was typed, kept over a reload of this tab. It is forgotten when the tab is closed.
+// Keeps what was typed when the tab is reloaded, until it is closed.
 
 const KEY = "emoscope-detect";
-const MOST = 500_000; // characters; a browser keeps about five million for a site
+const MOST = 500_000; // characters; browsers keep about five million per site
 
 export function saveDraft(draft) {
   try {
     const text = JSON.stringify(draft);
     if (text.length <= MOST) sessionStorage.setItem(KEY, text);
   } catch {
-    // A browser that keeps nothing: the page works without.
+    // The browser has no storage; the page works without it.
   }
 }
 

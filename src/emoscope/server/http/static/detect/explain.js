@@ -1,16 +1,16 @@
-// On demand: the words that mattered for a row's label.
+// Explains a row's label by its words, on demand.
 
 import { element, post } from "../api.js";
 
 const signed = (value, digits) => `${value >= 0 ? "+" : "−"}${Math.abs(value).toFixed(digits)}`;
 
-/** Makes the probabilities of an opened row buttons, and shows the words of the likeliest label. */
+/** Turns the probabilities of an opened row into buttons, and explains the most likely label. */
 export function explainRow(details, turns, { labels, prior }) {
   const why = details.querySelector(".why");
   const items = [...details.querySelectorAll(".scores li")];
   const show = async (item) => {
     for (const one of items) one.firstElementChild.setAttribute("aria-pressed", String(one === item));
-    why.replaceChildren(element("p", { class: "quiet small" }, "Looking for the words that mattered …"));
+    why.replaceChildren(element("p", { class: "quiet small" }, "Finding the words behind this result …"));
     try {
       const found = await post("/v1/explain", { turns, labels, prior, label: item.dataset.label });
       const colour = item.querySelector("rect[fill]").getAttribute("fill");
@@ -27,7 +27,7 @@ export function explainRow(details, turns, { labels, prior }) {
   show(items[0]);
 }
 
-/** The words, shaded by what they added to the odds of the label. */
+/** The words, shaded by their contribution to the odds of the label. */
 function explanation(found, colour) {
   const words = found.turns.flatMap((turn) => turn.words.map((word) => word.contribution));
   const most = Math.max(0.01, ...words.map(Math.abs));
@@ -53,9 +53,9 @@ function explanation(found, colour) {
   const strongest = all.filter((word) => word.contribution > 0.05).sort((a, b) => b.contribution - a.contribution).slice(0, 4);
   const against = all.filter((word) => word.contribution < -0.05).sort((a, b) => a.contribution - b.contribution).slice(0, 3);
   const sentence = [
-    `Shaded words speak for ${found.label}, dotted ones against it, in log-odds (0.7 doubles the odds).`,
-    strongest.length ? ` Most for: ${named(strongest)}.` : " No word speaks clearly for it.",
-    against.length ? ` Most against: ${named(against)}.` : "",
+    `Shaded words support ${found.label}, dotted words oppose it. Numbers are log-odds (0.7 doubles the odds).`,
+    strongest.length ? ` Strongest support: ${named(strongest)}.` : " No word clearly supports it.",
+    against.length ? ` Strongest opposition: ${named(against)}.` : "",
   ].join("");
   return [...lines, element("p", { class: "quiet small" }, sentence)];
 }

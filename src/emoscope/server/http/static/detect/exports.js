@@ -1,9 +1,9 @@
-// Chat exports: WhatsApp's text and Telegram's result.json. What was not said (media, notices) is left out and counted.
+// Chat exports: WhatsApp's text and Telegram's result.json. Media and notices are skipped and counted.
 
 // "12/01/2024, 10:11 - Name: text" and "[12.01.24, 10:11:12] Name: text", in the many orders of dates.
 const HEAD = /^\[?\d{1,4}([./-])\d{1,2}\1\d{1,4},?\s+\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s*[AaPp]\.?\s?[Mm]\.?)?(?:\]\s*|\s+[-–]\s+)/;
 const SPOKEN = /^([^:]{1,100}?): ?(.*)$/s;
-// What stands for something that was not said: media, files, deleted messages.
+// Placeholders of media, files and deleted messages.
 const LEFT_OUT = new RegExp(
   "^(<[^<>]*(omitted|ausgeschlossen|weggelassen|omitido|oculto|oculta|omis|omessi|weggelaten|attached|anhang)[^<>]*>" +
     "|(image|video|audio|sticker|GIF|document|contact card) omitted|(Bild|Video|Audio|Sticker|GIF|Dokument) weggelassen" +
@@ -11,7 +11,7 @@ const LEFT_OUT = new RegExp(
   "i",
 );
 
-// The mark by which iPhones begin what nobody typed: notices, media, "this message was edited".
+// The mark with which iPhones begin what nobody typed: notices, media, "this message was edited".
 const OWN_WORDS = "\u200e";
 const EDITED = /\s*\u200e?<(This message was edited|Diese Nachricht wurde bearbeitet\.?)>$/i;
 

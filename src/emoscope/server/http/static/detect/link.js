@@ -1,6 +1,6 @@
-// A link that carries the text behind its "#", which browsers do not send to servers.
+// A link that contains the text after its "#", which browsers do not send to servers.
 
-const MOST = 30_000; // characters: longer links are cut by chat programs and mail
+const MOST = 30_000; // characters; mail and chat programs cut longer links
 
 const through = async (bytes, stream) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 
@@ -9,7 +9,7 @@ export async function linkOf(content) {
   const bytes = await through(new TextEncoder().encode(JSON.stringify(content)), new CompressionStream("deflate-raw"));
   const packed = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
   const hash = packed.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-  if (hash.length > MOST) throw new Error("This text is too long for a link; send the file instead.");
+  if (hash.length > MOST) throw new Error("This text is too long for a link. Please share the file instead.");
   return `${location.origin}${location.pathname}${location.search}#t=${hash}`;
 }
 
@@ -23,6 +23,6 @@ export async function linkedContent() {
     const content = JSON.parse(new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw"))));
     return Array.isArray(content.panes) ? content : null;
   } catch {
-    throw new Error("This link is damaged: its text cannot be read.");
+    throw new Error("This link is damaged and cannot be read.");
   }
 }

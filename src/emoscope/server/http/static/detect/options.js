@@ -1,13 +1,13 @@
-// The set of labels and the mix of them that is expected.
+// The label set and the expected label mix.
 
 import { element } from "../api.js";
 
 const $ = (id) => document.getElementById(id);
 
-/** Wires the choices for a model; `changed` is called when another answer may come of them. Returns what is chosen. */
+/** Sets up the options of a model; `changed` is called when they change. Returns a function that reads them. */
 export function setUpOptions(model, changed) {
   const set = () => model.label_sets.find((one) => one.name === $("labels").value) ?? model.label_sets[0];
-  if (!$("prior").querySelector("[value=own]")) $("prior").append(element("option", { value: "own" }, "my own"));
+  if (!$("prior").querySelector("[value=own]")) $("prior").append(element("option", { value: "own" }, "custom"));
 
   const showShares = () => {
     const sliders = [...$("own-prior-fields").querySelectorAll("input")];

@@ -1,4 +1,4 @@
-// The detect page: one conversation or two, the choices they share, the draft and the link.
+// The detect page: one or two conversations, their common options, the draft and the link.
 
 import { get } from "../api.js";
 import { loadDraft, saveDraft } from "./draft.js";
@@ -55,7 +55,7 @@ async function start() {
   for (const id of ["share", "clear", "live-choice"]) $(id).hidden = false;
   $("ask").addEventListener("submit", (event) => {
     event.preventDefault();
-    // With two, an empty one is not missed.
+    // One of two conversations may be empty.
     const filled = panes.filter((pane) => pane.input.value.trim());
     for (const pane of filled.length ? filled : [panes[0]]) pane.ask();
   });

@@ -1,4 +1,4 @@
-// One conversation of the page: what was typed or opened, how it is read, and its answer.
+// One conversation of the detect page: its input, how it is read, and its results.
 
 import { element } from "../api.js";
 import { askPage } from "./ask.js";
@@ -6,10 +6,10 @@ import { read, write } from "./read.js";
 import { wireResults } from "./results.js";
 import { wireColumns } from "./table-choice.js";
 
-const CONTEXT = 5; // turns before a part that are sent with it
+const CONTEXT = 5; // turns sent before a part, as context
 const MAX_FILE_BYTES = 20 * 1024 * 1024;
-const EDITABLE = 100_000; // characters of a file that is put into the input box as it is
-const PAUSE = 350; // ms without a key before a live answer
+const EDITABLE = 100_000; // characters of a file that is shown in the input box
+const PAUSE = 350; // ms without a key press before live results are requested
 const FORMATS = { lines: "", csv: "Read as a table.", tsv: "Read as a table.", json: "Read as JSON.", whatsapp: "Read as a WhatsApp export.", telegram: "Read as a Telegram export." };
 
 /** The text of a file in UTF-8, or in UTF-16 with its mark; throws if it is neither. */
@@ -19,14 +19,14 @@ function decoded(bytes) {
 }
 
 export class Pane {
-  /** `page` says `{limits, chosen(), isLive(), changed()}`. */
+  /** `page` is `{limits, chosen(), isLive(), changed()}`. */
   constructor(node, number, page) {
     this.suffix = node.dataset.suffix;
     this.number = number;
     this.page = page;
-    this.name = ""; // of the file the text came from
+    this.name = ""; // of the opened file
     this.file = null; // the text of a file too large for the input box
-    this.columns = null; // what was chosen for a table, and of which one
+    this.columns = null; // the chosen columns, and the table they belong to
     this.input = this.$("conversation");
     this.showColumns = wireColumns(this.$("columns"), (columns) => {
       this.columns = { ...columns, of: this.signature };
@@ -58,7 +58,7 @@ export class Pane {
     return { text: this.input.value, name: this.name };
   }
 
-  /** Takes a text as if it had been typed, or a small file opened. */
+  /** Sets the text, as if it had been typed or a small file opened. */
   take({ text, name = "" }, live = true) {
     [this.input.value, this.name, this.file, this.columns] = [text, name, null, null];
     this.page.changed();
@@ -76,14 +76,14 @@ export class Pane {
   async open(file) {
     if (!file) return;
     this.$("file").value = "";
-    if (file.size > MAX_FILE_BYTES) return this.fail("This file is larger than 20 MB; open a part of it.");
+    if (file.size > MAX_FILE_BYTES) return this.fail("This file is larger than 20 MB. Please open a part of it.");
     let text;
     try {
       text = decoded(new Uint8Array(await file.arrayBuffer()));
     } catch {
       return this.fail(`${file.name} is not UTF-8 text: save it as UTF-8, in Excel as “CSV UTF-8”.`);
     }
-    if (text.includes("\0")) return this.fail(`${file.name} is no text file.`);
+    if (text.includes("\0")) return this.fail(`${file.name} is not a text file.`);
     if (text.length <= EDITABLE) return this.take({ text, name: file.name }, false);
     [this.file, this.name, this.columns] = [text, file.name, null];
     this.ask();
@@ -110,14 +110,14 @@ export class Pane {
     this.$("format").textContent = this.name && how ? `${this.name}: ${how}` : this.name || how;
     const chosen = this.$("dialogue").value;
     this.$("dialogue-choice").hidden = conversations.length < 2;
-    const all = element("option", { value: "all" }, `all ${conversations.length} conversations, the last turn of each`);
+    const all = element("option", { value: "all" }, `all ${conversations.length} conversations, last turn of each`);
     const each = conversations.slice(0, 1000).map(({ name }, index) => element("option", { value: index }, `${index + 1} of ${conversations.length}: ${name.slice(0, 40)}`));
     this.$("dialogue").replaceChildren(...(conversations.length > 1 ? [all, ...each] : []));
     if ([...this.$("dialogue").options].some((option) => option.value === chosen)) this.$("dialogue").value = chosen;
     return true;
   }
 
-  /** What to send: one conversation or all, and of many turns or conversations one part. */
+  /** The question to send: one conversation or all of them; a part if they are too long. */
   question() {
     const { conversations } = this.reading;
     const several = conversations.length > 1 && this.$("dialogue").value === "all";
@@ -136,7 +136,7 @@ export class Pane {
     return { dialogues, each_turn: !several, skip, first: start + 1, ...this.page.chosen() };
   }
 
-  /** Shows the choice of parts; returns the chosen one. */
+  /** Shows the parts to choose from; returns the chosen one. */
   showParts(count, size) {
     const parts = Math.ceil(count / size);
     const chosen = Math.min(Number(this.$("part").value || 0), parts - 1);
@@ -147,7 +147,7 @@ export class Pane {
     return chosen;
   }
 
-  /** Asks for the answer. A live question about nothing only clears the page. */
+  /** Requests the results. Without input, a live request only clears them. */
   async ask(live = false) {
     clearTimeout(this.pause);
     this.aborter?.abort();
@@ -157,12 +157,12 @@ export class Pane {
       this.$("results").hidden = true;
       this.$("status").textContent = "";
       const typed = this.reading.format === "lines" && !this.name;
-      if (!live) this.fail(typed ? "Type or paste a conversation first." : `No turn was found in ${this.name || "it"}.`);
+      if (!live) this.fail(typed ? "Type or paste a conversation first." : `No turns were found in ${this.name || "it"}.`);
       return;
     }
     const question = this.question();
     const { signal } = (this.aborter = new AbortController());
-    if (this.$("results").hidden) this.$("status").textContent = "Reading …";
+    if (this.$("results").hidden) this.$("status").textContent = "Detecting …";
     try {
       const nodes = await askPage(`/detect/results?pane=${this.number}`, question, signal);
       wireResults(this.$("results"), question, nodes);
@@ -175,7 +175,7 @@ export class Pane {
 
   fail(message) {
     this.$("status").textContent = "";
-    const named = /^\S+\.\S/.test(message); // a file's name stays as it is
+    const named = /^\S+\.\S/.test(message); // keep the case of a file name
     this.$("error").textContent = named ? message : message.slice(0, 1).toUpperCase() + message.slice(1);
     this.$("error").hidden = false;
   }

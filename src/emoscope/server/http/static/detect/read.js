@@ -1,12 +1,12 @@
-// Conversations from whatever was typed, pasted or opened. Nothing leaves the browser here.
-// `server/detect/reading.py` reads the same way, for browsers without scripts.
+// Reads conversations from what was typed, pasted or opened, in the browser.
+// `server/detect/reading.py` reads the same way for browsers without scripts.
 
 import { tableConversations, tableOf, turnColumns } from "./columns.js";
 import { tableRows } from "./delimited.js";
 import { beginsEntry, isTelegram, readTelegram, readWhatsapp } from "./exports.js";
 
 const SPOKEN = /^([^\s:][^:]{0,39}?):\s+(.*)$/s;
-// Marks of direction that exports are full of, but for the one that tells what WhatsApp added.
+// Direction marks, except the one that marks WhatsApp's own entries.
 const MARKS = /[\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** `{format, conversations: [{name, turns: [{speaker, text}]}], leftOut, table, columns}`. `chosen` are columns. */
@@ -40,7 +40,7 @@ function ofTable(format, rows, chosen, header = chosen ? chosen.header : null) {
 
 const isTurns = (value) => Array.isArray(value) && value.length > 0 && value.every((turn) => typeof turn === "string");
 
-/** The values of a JSON document or of its lines; null if it is neither: "[12.01.24, ..." is no JSON. */
+/** The values of a JSON document or of JSON lines; null for other text, such as "[12.01.24, ...". */
 function jsonValues(text) {
   try {
     const whole = JSON.parse(text);
@@ -90,7 +90,7 @@ function jsonTurn(value, number) {
   return { speaker: speaker === null ? null : String(speaker), text };
 }
 
-/** The text that stands for a conversation in the input box. */
+/** A conversation as text for the input box. */
 export function write(turns) {
   return turns.map(({ speaker, text }) => (speaker ? `${speaker}: ` : "") + text.replace(/\s*\n\s*/g, " ")).join("\n");
 }

@@ -1,8 +1,8 @@
-// What can be done with an answer: filter its rows, open one from the chart, see the words that mattered.
+// Interactive results: filter rows, open a row from the chart, explain a label.
 
 import { explainRow } from "./explain.js";
 
-/** Wires the results in `root`. What was filtered and opened there before stays so. */
+/** Shows new results in `root`, and keeps its filters and open rows. */
 export function wireResults(root, question, nodes) {
   const before = [...root.querySelectorAll(".filters [class^=filter-]")].map((field) => [field.className, field.value]);
   const open = [...root.querySelectorAll(".turn details[open]")].map((details) => details.id);

@@ -1,9 +1,9 @@
-// The example on the start page: answers while somebody types.
+// The example on the start page, which updates while somebody types.
 
 import { askPage } from "./ask.js";
 import { read } from "./read.js";
 
-const PAUSE = 300; // ms without a key
+const PAUSE = 300; // ms without a key press
 const input = document.getElementById("example");
 const problem = document.getElementById("try-error");
 let pause;

@@ -1,11 +1,11 @@
-// The columns of a table: their choice and a preview.
+// Choosing the columns of a table, with a preview.
 
 import { element } from "../api.js";
 import { turnColumns } from "./columns.js";
 
 const PREVIEW = 5; // rows
 
-/** Wires the fieldset of a pane; `changed(columns)` is called with what was chosen. Returns how to show a table. */
+/** Sets up the fieldset of a pane; `changed(columns)` gets the choice. Returns a function that shows a table. */
 export function wireColumns(fieldset, changed) {
   const field = (name) => fieldset.querySelector(`[name^=column-${name}]`);
   fieldset.addEventListener("change", () => {
@@ -26,9 +26,9 @@ export function wireColumns(fieldset, changed) {
     if (!table) return;
     const named = table.names.map((name, place) => [String(place), name]);
     fill(field("text"), [...(turnColumns(table.names).length ? [["turns", "turn1, turn2, …"]] : []), ...named], columns.text);
-    fill(field("speaker"), [["", "not in the table"], ...named], columns.speaker);
-    const groups = named.map(([value, name]) => [value, `rows with the same ${name}`]);
-    fill(field("conversation"), [["rows", "every row by itself"], ["all", "all rows together"], ...groups], columns.conversation);
+    fill(field("speaker"), [["", "none"], ...named], columns.speaker);
+    const groups = named.map(([value, name]) => [value, `grouped by ${name}`]);
+    fill(field("conversation"), [["rows", "one per row"], ["all", "all rows"], ...groups], columns.conversation);
     field("header").checked = columns.header;
     field("header").closest("label").hidden = format === "json";
     for (const name of ["speaker", "conversation"]) field(name).closest("label").hidden = columns.text === "turns";
