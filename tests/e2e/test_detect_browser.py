@@ -215,9 +215,9 @@ def test_a_file_that_cannot_be_read_is_said_so(page: Any, tmp_path: Path) -> Non
     opened(page)
     content = {
         "excel.csv": ("text\nZoë is so happy".encode("latin-1"), "excel.csv is not UTF-8 text: save it as UTF-8"),
-        "empty.csv": (b"", "No turn was found in empty.csv."),
-        "names.csv": (b"speaker,text\n", "No turn was found in names.csv."),
-        "picture.txt": (b"a\x00b", "picture.txt is no text file."),
+        "empty.csv": (b"", "No turns were found in empty.csv."),
+        "names.csv": (b"speaker,text\n", "No turns were found in names.csv."),
+        "picture.txt": (b"a\x00b", "picture.txt is not a text file."),
     }
     for name, (data, problem) in content.items():
         (tmp_path / name).write_bytes(data)
