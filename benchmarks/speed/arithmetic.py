@@ -188,7 +188,7 @@ def compare(
 
 
 def section(rows: Sequence[Mapping[str, Any]]) -> str:
-    lines = ["| arithmetic | rate | batches | single precision | MB |", "|---|---:|---:|---:|---:|"]
+    lines = ["| scheme | throughput | batch effect | error | MB |", "|---|---:|---:|---:|---:|"]
     for row in rows:
         change = f"{row['batches']:.0e}" if row["batches"] else "0"
         lines.append(f"| {row['name']} | {row['rate']:,.0f} | {change} | {row['error']:.3f} | {row['megabytes']:.1f} |")

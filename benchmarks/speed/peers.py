@@ -307,8 +307,8 @@ def measure(
 
 def section(rows: Sequence[Mapping[str, Any]]) -> str:
     lines = [
-        f"Processor time of one core for a dialogue of EmoContext's development set, text to answer; medians of "
-        f"{ROUNDS} rounds in turns. Machine: {rows[0]['machine']}.",
+        f"CPU time per dialogue of EmoContext's development set, text to answer; medians of "
+        f"{ROUNDS} interleaved rounds. Machine: {rows[0]['machine']}.",
         "",
         "| | µs | times `default` | micro-F1 on dev |",
         "|---|---:|---:|---:|",

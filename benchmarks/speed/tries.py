@@ -243,7 +243,7 @@ def _padded(model: Any, rows: Sequence[Any]) -> None:
 
 
 def section(rows: Sequence[Mapping[str, Any]]) -> str:
-    lines = ["| change | times as fast | points on dev |", "|---|---:|---:|"]
+    lines = ["| change | speedup | points on dev |", "|---|---:|---:|"]
     for row in rows[1:]:
         points = "-" if row["points"] is None else f"{row['points']:+.1f}"
         lines.append(f"| {row['try']} | {row['times_as_fast']:.2f} | {points} |")
