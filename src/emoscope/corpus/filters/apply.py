@@ -1,4 +1,4 @@
-"""All filters applied to a part of a table: the work of one process, as lines of JSON that outlive a kill."""
+"""Apply all filters to a part of a table in one process; the verdicts are lines of JSON that survive a kill."""
 
 import json
 from collections.abc import Sequence
@@ -9,9 +9,9 @@ from emoscope.parallel.parts import packed, unpacked
 
 
 def apply_filters(filters: Sequence[DialogueFilter], part: bytes) -> bytes:
-    """Run filters over a part's dialogues, one after the other; later filters see what earlier ones masked.
+    """Run filters over the dialogues of a part in order; later filters see text that earlier ones masked.
 
-    A line has the `reasons` to drop a dialogue, what each filter `masked`, and the dialogue if that `changed` it.
+    Each line has the `reasons` to drop a dialogue, the counts each filter `masked`, and the `changed` dialogue, if any.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> from emoscope.corpus.filters.offensive import OffensiveFilter

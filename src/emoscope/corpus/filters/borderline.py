@@ -1,4 +1,4 @@
-"""Dialogues that people should decide on: offensive to the model, but no abuse by the patterns."""
+"""Select dialogues for human review: offensive to the model, but not abusive by the patterns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ TO_REVIEW = "to review"
 
 
 class BorderlineFilter(DialogueFilter):
-    """Sets dialogues aside for people: those with a turn that the offensive model gives `threshold` or more.
+    """Selects dialogues for human review: those with a turn that the offensive model scores `threshold` or more.
 
     >>> rude = OffensiveFilter(lambda texts: [0.9 * ("damn" in text) for text in texts], threshold=0.8)
     >>> BorderlineFilter(rude).review([Dialogue.of(["damn it"])])[0].reason
@@ -30,15 +30,15 @@ class BorderlineFilter(DialogueFilter):
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
         reviews = self._offensive.review(dialogues)
-        return [one if one.reason is None else Review(one.dialogue, TO_REVIEW, one.details) for one in reviews]
+        return [each if each.reason is None else Review(each.dialogue, TO_REVIEW, each.details) for each in reviews]
 
 
 def read_decisions(files: Iterable[Path]) -> dict[str, str]:
-    """What people decided, by task: `keep` or `drop`, the one with most votes; a tie drops."""
+    """The majority decision for each task, `keep` or `drop`; a tie is `drop`."""
     votes: Mapping[str, Mapping[str, int]] = read_panel(list(files)).votes
     for task, counts in votes.items():
-        if foreign := set(counts) - {KEEP, DROP}:
+        if unknown := set(counts) - {KEEP, DROP}:
             raise EmoscopeError(
-                f"task {task!r} was judged {sorted(foreign)[0]!r}; a review has the labels keep and drop"
+                f"task {task!r} was judged {sorted(unknown)[0]!r}; a review has the labels keep and drop"
             )
     return {result.task: result.label for result in aggregate_votes(votes, fallback=DROP)}

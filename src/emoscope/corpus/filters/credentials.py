@@ -1,4 +1,4 @@
-"""Passwords, PINs and document numbers given away in a text; merely mentioning them is harmless."""
+"""Find disclosed passwords, PINs and document numbers; merely mentioning one is harmless."""
 
 import re
 
@@ -9,7 +9,7 @@ _PATTERN = read_patterns("credentials.toml")
 
 
 def discloses_credentials(text: str) -> bool:
-    """Whether a text gives away a password, PIN, code or document number.
+    """Whether a text discloses a password, PIN, code or document number.
 
     >>> [discloses_credentials(text) for text in ("my password is hunter2", "my password is too long", "pin: 4821")]
     [True, False, True]
@@ -27,7 +27,7 @@ def discloses_credentials(text: str) -> bool:
 
 
 def _is_secret(value: str, *, named: bool) -> bool:
-    """Whether a word in the place of a password is one; after a colon it need not look like one."""
+    """Whether a word in a password's place is a password; after a colon, it may look like a word."""
     bare = value.strip(".,;?)\"'`")
     if _is_mixed(bare) or (bare.isdigit() and len(bare) >= 4):
         return True

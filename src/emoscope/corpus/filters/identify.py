@@ -1,4 +1,4 @@
-"""The language of a dialogue, or the two it mixes: lingua for whole sentences, word lists for single words."""
+"""Identify the language of a dialogue, or the two it mixes, with word lists and lingua."""
 
 import re
 import unicodedata
@@ -18,30 +18,30 @@ from emoscope.corpus.filters.listed_languages import (
 
 UNKNOWN = "und"
 ENGLISH, SPANISH, HINDI = "en", "es", "hi"
-# The languages lingua chooses from. More would make short texts less certain, not more right: it takes romanised Hindi
-# for Swahili or Maori, for example.
+# The languages lingua chooses from. With more, short texts get less accurate: it takes romanised Hindi for Swahili or
+# Maori, for example.
 CANDIDATES = (
     "ar", "bn", "cs", "da", "de", "el", "en", "es", "fa", "fi", "fr", "gu", "he", "hi", "hu", "id", "it", "ja",
     "ko", "mr", "ms", "nb", "nl", "pa", "pl", "pt", "ro", "ru", "sv", "ta", "te", "th", "tl", "tr", "uk", "ur",
     "vi", "zh",
 )  # fmt: skip
-# Too alike for lingua to tell apart in a few words; the value stands for both.
+# Too similar for lingua to distinguish in a few words; the value stands for both.
 _TWINS = {"ms": "id", "da": "nb"}
-# The confidence lingua must reach; less will do where hardly a word is English.
+# The confidence lingua must reach; less is enough if hardly any word is English.
 _SURE, _SURE_WITHOUT_ENGLISH = 0.5, 0.35
-_FEW = 3  # words; fewer say too little for lingua
+_FEW = 3  # words; fewer are too little for lingua
 _NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<[A-Z]+>|[@#]\w+|\S+@\S+")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
-# Characters of another script that count: beside Latin words, fewer are a face such as (ノ ゜ノ) or a name.
+# Characters of another script that count; next to Latin words, fewer are a face such as (ノ ゜ノ) or a name.
 _MIN_OTHER, _MIN_OTHER_BESIDE = 2, 4
 
 
-# The language of scripts that lingua does not know; any other script is of no language with a code here.
+# Languages of scripts that lingua does not know.
 _SCRIPTS = {
     "ORIYA": "or", "MALAYALAM": "ml", "KANNADA": "kn", "SINHALA": "si", "MYANMAR": "my", "ETHIOPIC": "am",
     "KHMER": "km", "LAO": "lo", "TIBETAN": "bo", "GEORGIAN": "ka", "ARMENIAN": "hy", "THAANA": "dv", "MONGOLIAN": "mn",
 }  # fmt: skip
-OTHER = "xx"  # a language, but which one is not known
+OTHER = "xx"  # not English, but otherwise unknown
 
 
 class LanguageIdentifier:
@@ -64,7 +64,7 @@ class LanguageIdentifier:
         self._detector = lingua.LanguageDetectorBuilder.from_languages(*languages).build()
 
     def __reduce__(self) -> tuple[type["LanguageIdentifier"], tuple[tuple[str, ...]]]:
-        return LanguageIdentifier, (self._candidates,)  # another process makes its own
+        return LanguageIdentifier, (self._candidates,)  # each process creates its own
 
     def identify(self, texts: Sequence[str]) -> str:
         """The language of a dialogue, or the two of one that also has a whole turn in another language.
@@ -151,7 +151,7 @@ class LanguageIdentifier:
 
 
 def _by_words(counts: WordCounts) -> str | None:
-    """What the word lists can decide alone: most dialogues, and those that lingua cannot."""
+    """The language, if the word lists alone can decide it, as for most dialogues."""
     for code, own, rest in ((HINDI, counts.hindi, counts.spanish), (SPANISH, counts.spanish, counts.hindi)):
         if own < 2 or own <= rest:
             continue
@@ -167,7 +167,7 @@ def _by_words(counts: WordCounts) -> str | None:
 
 
 def _settled(counts: WordCounts, whole: str, turns: set[str]) -> str:
-    """lingua's answers, overruled where the words contradict them."""
+    """lingua's answers, corrected where the word lists contradict them."""
     english = counts.english / counts.telling
     foreign = sorted(turns - {ENGLISH})
     if ENGLISH in turns and foreign and english >= 0.2:

@@ -1,4 +1,4 @@
-"""Dialogues in a language that is not wanted, or that mix two."""
+"""Drop dialogues in other languages, and mixtures of two languages."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.identify import CANDIDATES, UNKNOWN, LanguageIdentifier
 from emoscope.corpus.filters.review import DialogueFilter, Review
 
-_ENOUGH = 2_000  # characters of a user; more would not change the answer
+_ENOUGH = 2_000  # characters per user; more would not change the result
 
 
 class LanguageFilter(DialogueFilter):
@@ -42,7 +42,7 @@ class LanguageFilter(DialogueFilter):
         return Review(dialogue, "code-mixed" if "+" in language else "other language", {"language": language})
 
     def _language(self, dialogue: Dialogue) -> str:
-        """The language of those who speak, where all that they wrote was looked at, or else that of the texts."""
+        """The language of the speakers, if known from all their turns; otherwise that of the dialogue."""
         spoken = {self.users.get(turn.speaker or "", UNKNOWN) for turn in dialogue.turns} if self.users else {UNKNOWN}
         if UNKNOWN in spoken:
             return self._identifier.identify(dialogue.texts)
@@ -50,7 +50,7 @@ class LanguageFilter(DialogueFilter):
 
 
 def user_languages(dialogues: Iterable[Dialogue]) -> dict[str, str]:
-    """The language of each speaker, from all of their turns; those who wrote too little to tell are left out.
+    """The language of each speaker, identified from all their turns; speakers who wrote too little are left out.
 
     >>> said = [{"speaker": "Ann", "text": "ok"}, {"speaker": "Ann", "text": "je ne sais pas quoi faire"}]
     >>> user_languages([Dialogue.of(said)])
@@ -64,8 +64,8 @@ def user_languages(dialogues: Iterable[Dialogue]) -> dict[str, str]:
                 texts.setdefault(turn.speaker, []).append(turn.text)
                 lengths[turn.speaker] += len(turn.text)
     identifier = LanguageIdentifier()
-    found = {user: identifier.main_language(said) for user, said in texts.items()}
-    return {user: language for user, language in found.items() if language != UNKNOWN}
+    languages = {user: identifier.main_language(turns) for user, turns in texts.items()}
+    return {user: language for user, language in languages.items() if language != UNKNOWN}
 
 
 def _normal(code: str) -> str:

@@ -1,4 +1,4 @@
-"""Dialogues with words of a list of the user's own."""
+"""Drop dialogues with words from a user's list."""
 
 import re
 from pathlib import Path
@@ -11,14 +11,15 @@ from emoscope.corpus.filters.review import DialogueFilter, Review
 
 
 class LexiconFilter(DialogueFilter):
-    """Drops a dialogue with a word or phrase of a file: one a line, `*` for any ending, # for comments.
+    """Drops dialogues with a word or phrase from a file: one per line, `*` for any ending, # for comments.
 
-    Case, repeated letters and disguised spellings do not matter.
+    Case, repeated letters and disguised spellings are ignored.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "work.txt"
     >>> _ = file.write_text("# ours\\nproject falcon\\nlayoff*\\n")
-    >>> [one.reason for one in LexiconFilter(file).review([Dialogue.of(["any LAYOFFS?"]), Dialogue.of(["a falcon!"])])]
+    >>> dialogues = [Dialogue.of(["any LAYOFFS?"]), Dialogue.of(["a falcon!"])]
+    >>> [review.reason for review in LexiconFilter(file).review(dialogues)]
     ['lexicon:work', None]
     """
 
@@ -26,7 +27,7 @@ class LexiconFilter(DialogueFilter):
         self.path = Path(path)
         entries = [line.strip() for _, line in text_lines(self.path) if line.strip() and not line.startswith("#")]
         if not entries:
-            raise InputError(self.path, "has no words; expected a word or phrase a line")
+            raise InputError(self.path, "has no words; expected one word or phrase per line")
         self.name = f"lexicon:{self.path.stem}"
         self.settings = {"file": self.path.name, "entries": len(entries), "words": sorted(entries)}
         self._known = frozenset(word.rstrip("*") for entry in entries for word in entry.lower().split())

@@ -1,4 +1,4 @@
-"""Everyday words of other languages, and how few words of a text are English: what lingua gets wrong in chats."""
+"""Lists of everyday words in other languages, for short chat texts that lingua gets wrong."""
 
 import re
 from functools import cache
@@ -24,9 +24,9 @@ def _other_lists() -> dict[str, frozenset[str]]:
 
 
 def listed_language(text: str, counts: WordCounts) -> str | None:
-    """The language whose everyday words are most of a text's, where hardly a word can only be English.
+    """The language whose everyday words make up most of a text, if hardly any word is only English.
 
-    Two words of the list that are not English are needed, and more of them than of words that only English has.
+    It needs two listed words that are not English, and more of them than of words that only English has.
 
     >>> from emoscope.core.language_words import count_words
     >>> text = "non lo so, come stai"
@@ -54,7 +54,7 @@ def listed_language(text: str, counts: WordCounts) -> str | None:
 
 
 def is_hardly_english(text: str) -> bool:
-    """Whether so few of at least four words are English, or names of people, that the text is in another language.
+    """Whether a text of four words or more has too few English words and names to be English.
 
     >>> is_hardly_english("sto andando in palestra"), is_hardly_english("Rahul and Priya went to palestra")
     (True, False)
@@ -64,7 +64,7 @@ def is_hardly_english(text: str) -> bool:
 
 
 def sure_of_few(text: str) -> float | None:
-    """How likely lingua must find a language for two words or more of which none is only English; otherwise None.
+    """The likelihood lingua must reach for a short text without any word that only English has; None for other texts.
 
     >>> sure_of_few("figurati, nessun problema"), sure_of_few("chiudi la porta"), sure_of_few("come on, so nice")
     (0.2, 0.4, None)

@@ -1,4 +1,4 @@
-"""Dialogues with a turn that abuses somebody or, if wished, with any offensive turn."""
+"""Drop dialogues with an abusive turn or, with a threshold, with any offensive turn."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
@@ -15,7 +15,7 @@ OffensiveScorer = Callable[[Sequence[str]], Iterable[float]]
 
 
 def abuse_scores(texts: Sequence[str]) -> list[float]:
-    """1 for a text that degrades or threatens somebody or wishes harm, else 0; anger and swearing are no abuse.
+    """1 for texts that degrade or threaten somebody or wish them harm, 0 for others, also for anger and swearing.
 
     >>> abuse_scores(["you worthless wh0re", "fuck off, i am so angry", "i'll break your legs"])
     [1.0, 0.0, 1.0]
@@ -32,14 +32,14 @@ def _abuse() -> tuple[LexiconPattern, frozenset[str]]:
 class OffensiveFilter(DialogueFilter):
     """Drops a dialogue if one of its turns scores `threshold` or more.
 
-    Without a threshold, only abuse of people counts: in angry dialogues half of the turns are offensive, and a corpus
-    of emotions without them has lost its anger. With one, the shipped model says how offensive a turn is.
+    Without a threshold, only abuse counts: half of the angry dialogues have offensive turns, and without them
+    the corpus would lose most of its anger. With one, the shipped model scores how offensive a turn is.
 
     >>> rude = OffensiveFilter(lambda texts: [float("idiot" in text) for text in texts], threshold=0.5)
     >>> [review.reason for review in rude.review([Dialogue.of(["hi", "you idiot"]), Dialogue.of(["hi"])])]
     ['offensive', None]
     >>> texts = ["you idiot", "you worthless whore"]
-    >>> [one.reason for one in OffensiveFilter().review([Dialogue.of([text]) for text in texts])]
+    >>> [each.reason for each in OffensiveFilter().review([Dialogue.of([text]) for text in texts])]
     [None, 'offensive']
     """
 
@@ -56,7 +56,7 @@ class OffensiveFilter(DialogueFilter):
         self.threshold = threshold
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue; the details are its worst turn, counted from 1, and that turn's score."""
+        """Review dialogues; the details are the worst turn, counted from 1, and its score."""
         scores = iter(self.scorer([text for dialogue in dialogues for text in dialogue.texts]))
         reviews = []
         for dialogue in dialogues:

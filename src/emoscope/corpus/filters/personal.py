@@ -1,4 +1,4 @@
-"""Dialogues with personal data: dropped, or masked by kind of data."""
+"""Drop dialogues with personal data, or mask the data."""
 
 import re
 from collections import Counter
@@ -14,16 +14,15 @@ from emoscope.corpus.filters.review import DialogueFilter, Review, choose
 from emoscope.corpus.filters.spans import Kind, Span, masked_text, spans_of, without_overlaps
 from emoscope.corpus.filters.street_addresses import street_addresses
 
-# Longer turns are searched in pieces, because the time patterns take grows faster than the text.
+# Longer turns are searched in pieces: the patterns' run time grows faster than the length of the text.
 _PIECE = 1_000
 
 
 class PersonalFilter(DialogueFilter):
     """Finds e-mail, links, IBAN, card, IP, ID and phone numbers, street addresses, accounts and names of people.
 
-    A dialogue that holds any is dropped or, with `mask`, has `<EMAIL>`, `<NAME>` and so on put in their place. Speakers
-    named by personal data are no reason to drop a dialogue: they become `speaker1`, `speaker2` either way. A speaker's
-    own name in a turn is always found.
+    A dialogue with any of these is dropped or, with `mask`, gets `<EMAIL>`, `<NAME>` and so on in their place. Speakers
+    whose names are personal data become `speaker1`, `speaker2` either way. Speakers' names in turns are always found.
 
     >>> PersonalFilter(mask=True).review([Dialogue.of(["my name is Ann, ann@example.com"])])[0].dialogue.texts
     ('my name is <NAME>, <EMAIL>',)
@@ -38,7 +37,7 @@ class PersonalFilter(DialogueFilter):
         self.settings = {"mode": "mask" if mask else "drop", "kinds": [kind.value for kind in self.kinds]}
 
     def find(self, text: str, speakers: re.Pattern[str] | None = None) -> list[Span]:
-        """The personal data in a text, in order and without overlaps; `speakers` finds those who take part."""
+        """The personal data in a text, in order and without overlaps; `speakers` matches the speakers' names."""
         finders: list[Callable[[str], Iterable[Span]]] = [
             spelled_emails,
             handles,
@@ -86,7 +85,7 @@ class PersonalFilter(DialogueFilter):
 
 
 def _pieces(text: str) -> list[tuple[int, str]]:
-    """A long text in pieces that end between words."""
+    """Split a long text into pieces at spaces."""
     pieces, start = [], 0
     while len(text) - start > _PIECE:
         end = text.rfind(" ", start, start + _PIECE) + 1

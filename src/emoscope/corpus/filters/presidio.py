@@ -49,7 +49,7 @@ class PresidioFinder:
         self._phone = recognisers.PhoneRecognizer(supported_regions=REGIONS)
 
     def __reduce__(self) -> tuple[type["PresidioFinder"], tuple[()]]:
-        return PresidioFinder, ()  # another process makes its own
+        return PresidioFinder, ()  # each process creates its own
 
     def find(self, text: str) -> list[Span]:
         """All spans, which may overlap."""
@@ -120,7 +120,7 @@ def _is_bare_link(text: str, span: Span) -> bool:
 
 def _spans(recogniser: Any, text: str, kind: Kind) -> list[Span]:
     results = recogniser.analyze(text, recogniser.supported_entities)
-    return [Span(one.start, one.end, kind) for one in results if one.score >= 0.3]
+    return [Span(result.start, result.end, kind) for result in results if result.score >= 0.3]
 
 
 @contextmanager

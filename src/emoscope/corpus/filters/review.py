@@ -1,4 +1,4 @@
-"""What a filter is, and what it says about a dialogue."""
+"""The interface of filters, and their verdict on a dialogue."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +14,9 @@ REVIEW = "review"  # the name of the filter whose dialogues people decide on
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """The dialogue, perhaps masked; why to drop it, if at all; and how many pieces of each kind were masked.
+    """A filter's verdict: the dialogue, possibly masked, the reason to drop it, if any, and counts of masked data.
 
-    `details` never hold text of the dialogue: the list of dropped rows must not leak the personal data it reports.
+    `details` must not contain text of the dialogue: the list of dropped rows would leak the personal data it reports.
     """
 
     dialogue: Dialogue
@@ -26,22 +26,22 @@ class Review:
 
 
 class DialogueFilter:
-    """Reviews dialogues, one by one or, to be faster, in batches; a review must not depend on the rest of the batch."""
+    """Base class: reviews dialogues singly or, for speed, in batches; the batch must not affect a review."""
 
     name: str
-    settings: Mapping[str, Any]  # reports hold them
+    settings: Mapping[str, Any]  # written to reports
 
     def review(self, dialogues: Sequence[Dialogue]) -> list[Review]:
-        """One review for each dialogue, in order."""
+        """Review dialogues, in order."""
         return [self.review_one(dialogue) for dialogue in dialogues]
 
     def review_one(self, dialogue: Dialogue) -> Review:
-        """The review of a dialogue alone."""
+        """Review a single dialogue."""
         return self.review([dialogue])[0]
 
 
 def choose(options: type[S], names: Iterable[S | str], noun: str) -> tuple[S, ...]:
-    """The named options, in their declared order; `noun` is what messages call one of them.
+    """The named options, in their declared order; `noun` is what error messages call an option.
 
     >>> Colour = StrEnum("Colour", ["RED", "BLUE"])
     >>> choose(Colour, ["blue"], "colour")

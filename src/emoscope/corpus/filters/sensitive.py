@@ -1,4 +1,4 @@
-"""Dialogues about self-harm, sex, violence, drugs, hate, illness, politics, ethnicity or crime, or with credentials."""
+"""Drop dialogues about sensitive topics such as self-harm, violence or health, or with disclosed credentials."""
 
 import codecs
 import re
@@ -32,7 +32,7 @@ class Topic(StrEnum):
     CRIME = "crime"
 
 
-# What is dropped unless topics are chosen: politics, ethnicity and crime hurt nobody who reads of them.
+# Dropped by default. Politics, ethnicity and crime do not harm readers.
 STANDARD = (
     Topic.SELF_HARM,
     Topic.SEXUAL,
@@ -45,10 +45,10 @@ STANDARD = (
 
 
 class SensitiveFilter(DialogueFilter):
-    """Drops a dialogue if one of its turns is about one of the topics; the reason names them all.
+    """Drops a dialogue if a turn is about one of the topics; the reason names all topics found.
 
-    >>> said = [Dialogue.of(["i want to kill myself"]), Dialogue.of(["this traffic is killing me"])]
-    >>> [review.reason for review in SensitiveFilter().review(said)]
+    >>> dialogues = [Dialogue.of(["i want to kill myself"]), Dialogue.of(["this traffic is killing me"])]
+    >>> [review.reason for review in SensitiveFilter().review(dialogues)]
     ['sensitive:self-harm', None]
     """
 
@@ -71,7 +71,7 @@ class SensitiveFilter(DialogueFilter):
 
 
 def topics_of(text: str, topics: Sequence[Topic] = STANDARD) -> list[Topic]:
-    """Those of the topics that a text is about.
+    """The topics that a text is about.
 
     >>> topics_of("my p1n is 4821, k i l l him"), topics_of("I'd kill for a pizza")
     ([<Topic.VIOLENCE: 'violence'>, <Topic.CREDENTIALS: 'credentials'>], [])
@@ -87,18 +87,18 @@ def topics_of(text: str, topics: Sequence[Topic] = STANDARD) -> list[Topic]:
 
 @dataclass(frozen=True, slots=True)
 class LexiconPattern:
-    """What to find in a text of `plain_words`, and what is harmless although it looks alike and is removed first."""
+    """A pattern to find in a text of `plain_words`, and look-alikes that are removed first."""
 
     sought: re.Pattern[str]
     harmless: re.Pattern[str]
 
     def finds(self, plain: str) -> bool:
-        """Whether the text holds what is sought."""
+        """Whether the text contains the pattern outside look-alikes."""
         return bool(self.sought.search(plain) and self.sought.search(self.harmless.sub(",", plain)))
 
 
 def read_lexicon(name: str) -> tuple[LexiconPattern, frozenset[str]]:
-    """A shipped file of patterns, and the words in them, which people may disguise.
+    """A shipped file of patterns, and the words in it, for undoing disguised spellings.
 
     Slurs are in ROT13, to spare those who read the file.
     """
@@ -123,7 +123,7 @@ def _lexicon() -> tuple[dict[Topic, LexiconPattern], frozenset[str]]:
 
 
 def _topic_lexicon(topic: Topic) -> tuple[LexiconPattern, frozenset[str]]:
-    # The detector has a use for self-harm, too.
+    # The detector uses self-harm, too.
     if topic is Topic.SELF_HARM:
         return _lexicon_of(word_lists.read_toml("self_harm.toml"))
     return read_lexicon(f"sensitive/{topic}.toml")

@@ -1,4 +1,4 @@
-"""What ships with the filters: word lists, patterns, and the measured error rates that every report quotes."""
+"""The filters' data files: word lists, patterns, and the measured error rates for reports."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Spans of personal data in a text, and which of them win where several overlap."""
+"""Spans of personal data in a text, and how overlaps are resolved."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """Kinds of personal data, masked as `<EMAIL>` and so on; where spans overlap, the kind listed first wins."""
+    """Kinds of personal data, masked as `<EMAIL>` and so on; if spans overlap, the kind listed first wins."""
 
     EMAIL = "email"
     URL = "url"
@@ -39,13 +39,13 @@ def spans_of(matches: Iterable[re.Match[str]], kind: Kind, group: int | str = 0)
 
 
 def without_overlaps(spans: Iterable[Span]) -> list[Span]:
-    """The spans that win, in text order: first by kind, then by length.
+    """The spans without overlaps, in text order: the first kind wins, then the longest span.
 
     >>> without_overlaps([Span(0, 5, Kind.NAME), Span(0, 13, Kind.EMAIL), Span(20, 24, Kind.NAME)])
     [Span(start=0, end=13, kind=<Kind.EMAIL: 'email'>), Span(start=20, end=24, kind=<Kind.NAME: 'name'>)]
     """
     kept: list[Span] = []
-    for span in sorted(spans, key=lambda one: (_RANK[one.kind], one.start - one.end, one.start)):
+    for span in sorted(spans, key=lambda span: (_RANK[span.kind], span.start - span.end, span.start)):
         if all(span.end <= other.start or other.end <= span.start for other in kept):
             kept.append(span)
     return sorted(kept)

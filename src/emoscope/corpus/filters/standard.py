@@ -26,10 +26,10 @@ def standard_filters(
     review: bool = False,
     users: Mapping[str, str] | None = None,
 ) -> list[DialogueFilter]:
-    """The filters these settings ask for; `None` leaves the filter of languages or topics out.
+    """The filters for these settings; `None` turns off the filter of languages or topics.
 
-    `lexicons` are files of words to drop, `review` sets borderline dialogues aside for people, `users` are languages by
-    user, as `user_languages` finds them.
+    `lexicons` are files of words to drop, `review` selects borderline dialogues for human review, `users` are the
+    languages of speakers, as `user_languages` returns them.
     """
     filters: list[DialogueFilter] = []
     if languages is not None:

@@ -1,4 +1,4 @@
-"""Filter a table of dialogues: what is kept, what was dropped and why, and a report."""
+"""Filter a table of dialogues, and write the kept ones, the reasons for dropping others, and a report."""
 
 import json
 import shutil
@@ -28,13 +28,13 @@ TO_REVIEW = "review.jsonl"
 REPORT = "report.json"
 _MANY = 0.5  # share of dropped dialogues that is worth a warning
 _LOST, _FEW = 0.1, 20  # the same of one label, and how many rows that takes
-_LABELS = 100  # a column of more values is no label
-PART = 512  # dialogues reviewed together: what each worker loses when a run is killed
+_LABELS = 100  # a column with more values is not a label
+PART = 512  # dialogues per part: the work a process loses when it is killed
 
 
 @dataclass(slots=True)
 class FilterReport:
-    """One filter: what it dropped, by reason, what it masked in kept dialogues, by kind, and its known error rates."""
+    """One filter: dropped dialogues by reason, masked data in kept dialogues by kind, and measured error rates."""
 
     settings: dict[str, Any]
     dropped: dict[str, int] = field(default_factory=Counter)
@@ -44,7 +44,7 @@ class FilterReport:
 
 @dataclass(slots=True)
 class TableReport:
-    """How many dialogues were read, kept, dropped, set aside for people and changed, their file, and each filter."""
+    """The numbers of dialogues read, kept, dropped, to review and changed, the file of kept ones, and each filter."""
 
     read: int = 0
     kept: int = 0
@@ -57,22 +57,22 @@ class TableReport:
     labels: dict[str, dict[str, int]] = field(default_factory=dict)  # read and kept, where rows have a column `label`
 
     def warnings(self) -> list[str]:
-        """What should not go unnoticed: many dialogues gone, or one label much more than the others.
+        """Warnings if many dialogues were dropped, or one label much more than the others.
 
         >>> TableReport(read=100, kept=40, dropped=60).warnings()
-        ['60% of the dialogues were dropped; see which filter took them before you go on']
+        ['60% of the dialogues were dropped; check which filter dropped them before you continue']
         """
-        found = []
+        warnings = []
         if self.dropped > _MANY * self.read:
             share = f"{self.dropped / self.read:.0%} of the dialogues were dropped"
-            found.append(f"{share}; see which filter took them before you go on")
+            warnings.append(f"{share}; check which filter dropped them before you continue")
         for label, counts in self.labels.items():
             own = counts["read"] - counts["kept"]
             rest = (self.dropped - own) / max(self.read - counts["read"], 1)
             if counts["read"] >= _FEW and own > counts["read"] * max(_LOST, 2 * rest):
                 lost = f"{own / counts['read']:.0%} of {label} was dropped, {rest:.0%} of the rest"
-                found.append(f"{lost}: what is kept has less of it than what people say")
-        return found
+                warnings.append(f"{lost}: this label is now rarer than in the input")
+        return warnings
 
 
 def filter_table(
@@ -88,11 +88,11 @@ def filter_table(
 ) -> TableReport:
     """Write the dialogues that no filter drops into a new folder, which is complete or absent.
 
-    With a filter called `review`, what it alone finds goes to `review.jsonl`, with its id as `task`, until `decisions`
-    name that task `keep` or `drop`.
+    With a filter named `review`, dialogues that it alone finds go to `review.jsonl`, with their id as `task`, unless
+    `decisions` has `keep` or `drop` for that task.
 
     `kept.*` is in the format of the source, `dropped.jsonl` has the reasons for each dropped row (none of its text),
-    and `report.json` the counts. Verdicts are kept in a hidden folder until all is done, so a killed run resumes.
+    and `report.json` the counts. Verdicts are in a hidden folder until the run is complete, so a killed run resumes.
 
     >>> import tempfile, pathlib
     >>> from emoscope.corpus.filters.offensive import OffensiveFilter
@@ -105,12 +105,12 @@ def filter_table(
     '{"row": 3, "id": "2", "reasons": [{"filter": "offensive", "reason": "offensive", "turn": 1, "score": 1.0}]}\\n'
     """
     if not filters:
-        raise EmoscopeError("no filter is on; choose at least one of offensive, sensitive, personal and language")
+        raise EmoscopeError("all filters are off; turn on at least one of offensive, sensitive, personal and language")
     report = TableReport()
-    for one in filters:
-        report.filters[one.name] = FilterReport(dict(one.settings), error_rates=error_rates().get(one.name))
+    for each in filters:
+        report.filters[each.name] = FilterReport(dict(each.settings), error_rates=error_rates().get(each.name))
     records = progress("filtering", read_records(source, format, column=column))
-    depends = json.dumps({"emoscope": __version__, "filters": {one.name: dict(one.settings) for one in filters}})
+    depends = json.dumps({"emoscope": __version__, "filters": {each.name: dict(each.settings) for each in filters}})
     target = Path(folder).absolute()
     verdict_folder = PartFolder(target.with_name(f".{target.name}.said"), depends, ".jsonl")
     with atomic_folder(folder) as part, ExitStack() as stack:
@@ -151,8 +151,8 @@ def filter_table(
                 "".join(json.dumps(row) + "\n" for row in review.rows.values()), encoding="utf-8"
             )
         report.to_review, report.unmatched_judgements = len(review.rows), len(review.decisions)
-        for each in report.filters.values():
-            each.dropped, each.masked = dict(sorted(each.dropped.items())), dict(sorted(each.masked.items()))
+        for counts in report.filters.values():
+            counts.dropped, counts.masked = dict(sorted(counts.dropped.items())), dict(sorted(counts.masked.items()))
         write_json(part / REPORT, asdict(report))
     shutil.rmtree(verdict_folder.folder, ignore_errors=True)
     return report
@@ -167,7 +167,7 @@ def _count_label(report: TableReport, record: Record, *, kept: bool) -> None:
 
 
 class ReviewQueue:
-    """The rows that people should judge, by task; `decisions` are what they judged, less those that were applied."""
+    """The rows that people should judge, by task, and their decisions that have not been applied yet."""
 
     def __init__(self, source: str, decisions: Mapping[str, str]) -> None:
         self.source = source

@@ -122,7 +122,7 @@ def test_a_broken_row_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="row 2"):
         filter_table(str(source), tmp_path / "out", [Letters("one", drops="x")])
     assert [path.name for path in tmp_path.iterdir()] == ["log.jsonl"]
-    with pytest.raises(EmoscopeError, match="no filter is on"):
+    with pytest.raises(EmoscopeError, match="all filters are off"):
         filter_table(str(source), tmp_path / "out", [])
 
 
@@ -183,7 +183,7 @@ def test_the_command_masks_and_is_repeatable(log: Path, tmp_path: Path) -> None:
 
 def test_the_command_refuses(log: Path, tmp_path: Path) -> None:
     off = ("--personal", "off", "--offensive", "off", "--sensitive", "off", "--language", "off")
-    assert "no filter is on" in run("corpus", "filter", log, "-o", tmp_path / "out", *off)[2]
+    assert "all filters are off" in run("corpus", "filter", log, "-o", tmp_path / "out", *off)[2]
     assert "no language" in run("corpus", "filter", log, "-o", tmp_path / "out", "--language", "english")[2]
     assert "no kind of personal data 'fax'" in run("corpus", "filter", log, "-o", tmp_path / "out", "--kinds", "fax")[2]
     assert not (tmp_path / "out").exists()
