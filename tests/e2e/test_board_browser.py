@@ -63,6 +63,9 @@ def test_rank_team_and_score_stay_in_view_on_a_phone(browser: Any, site: tuple[S
     for column in ("rank", "team", "score"):
         box = page.locator(f".board tbody tr:first-child .{column}").bounding_box()
         assert 0 <= box["x"] <= 390 - box["width"]
+    heading = page.locator(".board thead th.rank")  # with the arrow of the column it is sorted by
+    link, cell = heading.locator("a").bounding_box(), heading.bounding_box()
+    assert link["x"] + link["width"] <= cell["x"] + cell["width"]
     name = page.locator(".board tbody .cut").first
     assert len(name.get_attribute("title")) == 60
     assert name.evaluate("it => it.scrollWidth > it.clientWidth")  # cut
