@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from emoscope.cli.corpus.options import counted, listed
+from emoscope.cli.corpus.options import listed
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
+from emoscope.core.counts import counted
 from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
 
 

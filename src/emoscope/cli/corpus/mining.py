@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import counted, listed
+from emoscope.cli.corpus.options import listed
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
 from emoscope.cli.output import console, progress, table
 from emoscope.cli.result import CommandResult, plain
+from emoscope.core.counts import counted
 
 
 def mine_cli(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, counted
+from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
+from emoscope.core.counts import counted
 from emoscope.corpus.sources.exports import ChatFormat, collect_chats
 
 if TYPE_CHECKING:
