@@ -77,7 +77,7 @@ def make_ours(data: Path, work: Path, engine: Engine, via: Sequence[str]) -> Non
             columns[f"{stem}, {language}"] = {
                 "turns": f"{found['turns']:,}",
                 **shown,
-                "turns a second, both ways": rate,
+                "turns/s, both ways": rate,
             }
     print("| | " + " | ".join(columns) + " |\n|---" + "|---:" * len(columns) + "|")
     for row in next(iter(columns.values())):
@@ -94,11 +94,7 @@ def speed(data: Path, sizes: Sequence[int] = (1, 100, 1000)) -> None:
     """Apertium alone, one direction, by how many texts a pipeline gets."""
     task = get_task("emotionx-friends")
     texts = list(dict.fromkeys(ascii_text(example.text) for example in task.read(data / "emotionx" / "friends.json")))
-    print(
-        "\n| direction | texts to a pipeline | texts a second | texts a second of processor time |\n|---"
-        + "|---:" * 3
-        + "|"
-    )
+    print("\n| direction | texts per batch | texts/s | texts per CPU second |\n|---" + "|---:" * 3 + "|")
     for source, target in (("en", "es"), ("es", "en"), ("en", "ca"), ("ca", "en")):
         given = texts[:3000] if source == "en" else Apertium().translator("en", source)(texts[:3000])
         translate = Apertium().translator(source, target)
@@ -307,8 +303,9 @@ def section(name: str, options: argparse.Namespace) -> AbstractContextManager[No
 
 def effects(options: argparse.Namespace) -> None:
     print(
-        "\n| system | data | variants | examples learnt from | mean micro-F1 | deviation | against none (95 %) | "
-        "answers that are an emotion |\n|---|---|---|" + "---:|" * 5
+        "\n| system | data | variants | training examples | mean micro-F1 | sd over folds | difference to none (95 %) "
+        "| "
+        "emotions predicted |\n|---|---|---|" + "---:|" * 5
     )
     for system in options.systems.split(","):
         for task in FILES:

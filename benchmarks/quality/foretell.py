@@ -245,8 +245,8 @@ def render() -> None:
     lines += [f"| {row['what']} | {row['folds']:.3f} | {row['evaluation']:.3f} |" for row in found["overlaps"]]
     write_section(PAGE, "overlaps", "\n".join(lines))
     lines = [
-        "| task | kappa, training | together, as published | evaluation, implied | dialogues that count after weighing "
-        "| neutral among scored | after weighing |",
+        "| task | kappa, training | together, as published | evaluation, implied | effective dialogues after weighting "
+        "| neutral among scored | after weighting |",
         "|---|" + "---:|" * 6,
     ]
     for name, task in found["tasks"].items():
@@ -256,7 +256,7 @@ def render() -> None:
         )
     write_section(PAGE, "agreement", "\n".join(lines))
     lines = [
-        "| task | system | folds | without what MELD gave away | estimate for the blind set | 95 % interval |",
+        "| task | system | folds | without MELD leakage | estimate for the blind set | 95 % interval |",
         "|---|---|---:|---:|---:|---|",
     ]
     blends = {row["task"]: row["blend"] for row in read_rows(RESULTS / "large_blends.csv")}
