@@ -234,7 +234,7 @@ def _explained(detector: "Detector", records: "Sequence[Record]", *, label: str 
 
 def demo_cli(model: ModelOption = "default") -> None:
     """Show what the embedded model does, with timings."""
-    begun = time.perf_counter()
+    start = time.perf_counter()
     from emoscope.detector import load
 
     demo = json.loads(files("emoscope.cli").joinpath("demo.json").read_text(encoding="utf-8"))
@@ -260,6 +260,6 @@ def demo_cli(model: ModelOption = "default") -> None:
     first = time.perf_counter()
     count = sum(1 for _ in detector.detect_many(misleading * 1000))
     rate = count / (time.perf_counter() - first)
-    screen.print(f"  model loaded in {(loaded - begun) * 1000:,.0f} ms")
+    screen.print(f"  model loaded in {(loaded - start) * 1000:,.0f} ms")
     screen.print(f"  one dialogue in {alone * 1000:.2f} ms, {count:,} in batches at {rate:,.0f} a second")
     screen.print('\nTry your own: [bold]emoscope detect --explain "turn one" "turn two" "turn three"[/]')

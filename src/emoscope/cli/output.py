@@ -127,11 +127,11 @@ class ProgressLines:
     def __init__(self, title: str) -> None:
         self.title = title
         self._screen = console(stderr=True)
-        self._begun = self._shown = time.perf_counter()
+        self._start = self._shown = time.perf_counter()
 
     @property
     def seconds(self) -> float:
-        return max(time.perf_counter() - self._begun, 1e-9)
+        return max(time.perf_counter() - self._start, 1e-9)
 
     def show(self, text: str) -> None:
         """Print a line if the last one was at least ten seconds ago."""

@@ -82,7 +82,7 @@ class _Pool:
         else:
             if outcome is not None:
                 self._idle.append(self.busy.pop(worker.pipe))
-                self.stragglers.ended(time.monotonic() - worker.begun)
+                self.stragglers.ended(time.monotonic() - worker.started)
         others = [each for each in self.busy.values() if each.item.number == item.number and each is not worker]
         furthest = worker.advanced if outcome else max(each.advanced for each in (worker, *others))
         self._progress(furthest - self._advanced[item.number])
@@ -132,7 +132,7 @@ class _WorkerProcess:
     def start(self, item: WorkItem) -> None:
         self.item = item
         self.advanced = 0
-        self.begun = time.monotonic()
+        self.started = time.monotonic()
         if self._ready:
             self._send(item)
 

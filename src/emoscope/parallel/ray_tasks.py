@@ -145,7 +145,7 @@ def _check_answers(address: str) -> None:
 def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, int, float]:
     """Process a part in a worker; returns its outcome, its progress and the seconds it took."""
     advanced: list[int] = []
-    begun = time.monotonic()
+    start = time.monotonic()
     try:
         if digest not in _functions:
             _functions.clear()
@@ -155,4 +155,4 @@ def run_part(digest: str, pickled: bytes, item: WorkItem) -> tuple[PartResult, i
     except EmoscopeError as error:
         outcome = PartResult(item.number, problem=str(error))
         advanced.clear()
-    return outcome, sum(advanced), time.monotonic() - begun
+    return outcome, sum(advanced), time.monotonic() - start

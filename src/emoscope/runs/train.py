@@ -91,9 +91,9 @@ def train(
         )
         if report is not None:
             fit_context = replace(fit_context, progress=report)
-        begun = time.perf_counter()
+        start = time.perf_counter()
         system.fit(examples, fit_context)
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - start
         own = {f"{task.name}/{split}": [e for of, e in pairs if of == split] for split in located}
         learnt = learnt_items(system, own, fit_context)
         record = RunRecord(

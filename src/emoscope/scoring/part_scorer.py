@@ -36,7 +36,7 @@ class ModelSpec:
         return load(self.name, labels=self.labels, prior=self.prior)
 
 
-def load_as_begun(model: ModelSpec, settings: Mapping[str, Any]) -> Detector:
+def load_for_run(model: ModelSpec, settings: Mapping[str, Any]) -> Detector:
     """Load the model; an error if this machine would compute other scores than the one that started the run."""
     expected, actual = settings["model"]["sha256"], folder_hash(resolve(model.name))
     for what, then, now in (
@@ -68,7 +68,7 @@ class PartScorer:
 
     @cached_property
     def detector(self) -> Detector:
-        return load_as_begun(self.model, self.plan.settings)
+        return load_for_run(self.model, self.plan.settings)
 
     def __call__(self, part: int) -> tuple[int, dict[str, Any]]:
         """Score the rows of a part and write its files; returns its number and the counts in its footer.
