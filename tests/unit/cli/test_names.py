@@ -50,7 +50,7 @@ def test_published_people_need_no_task() -> None:
 def test_progress_in_a_pipe_is_a_line_now_and_then(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "LINE_EVERY", 0.0)
+    monkeypatch.setattr(output, "_LINE_EVERY", 0.0)
     assert list(output.progress("texts", range(250))) == list(range(250))
     with output.progress_bar("training") as report:
         report("epoch 1", 0.5)
