@@ -105,7 +105,7 @@ export class Pane {
     this.reading = reading;
     this.showColumns(reading);
     const { leftOut, conversations } = reading;
-    const left = leftOut ? ` ${leftOut} entr${leftOut === 1 ? "y" : "ies"} without words left out.` : "";
+    const left = leftOut ? ` ${leftOut} entr${leftOut === 1 ? "y" : "ies"} without text skipped.` : "";
     const how = `${FORMATS[reading.format]}${left}`.trim();
     this.$("format").textContent = this.name && how ? `${this.name}: ${how}` : this.name || how;
     const chosen = this.$("dialogue").value;
