@@ -146,7 +146,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
         (["--model", "nowhere"], {}, "no model named 'nowhere'"),
         ([], {"EMOSCOPE_MAX_TURNS": "many"}, "EMOSCOPE_MAX_TURNS: "),
         ([], {"EMOSCOPE_QUEUE_DIALOGUES": "5"}, "EMOSCOPE_QUEUE_DIALOGUES must be at least"),
-        ([], {"EMOSCOPE_DATABASE_URL": "nonsense"}, "the database address is not one"),
+        ([], {"EMOSCOPE_DATABASE_URL": "nonsense"}, "the database address is not valid"),
         (["--data-dir", "/proc/nowhere"], {}, "/proc/nowhere"),
     ],
 )

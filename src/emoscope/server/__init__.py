@@ -1,1 +1,1 @@
-"""The HTTP server: detection, and shared tasks that lose nothing."""
+"""The HTTP server: detection, shared tasks and annotation."""

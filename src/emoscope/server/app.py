@@ -1,4 +1,4 @@
-"""The application: `create_app(settings)` for code and tests, `app_from_environment` for server processes."""
+"""The whole server: `create_app(settings)` for code and tests, `app_from_environment` for server processes."""
 
 import gc
 import sys
@@ -46,20 +46,20 @@ ROUTERS = (
 DESCRIPTION = """Send a conversation, get the emotion of its turns.
 
 Errors are problem documents (RFC 9457): `detail` is one sentence, `errors` names the fields. The header
-`Server-Timing` tells how long a request waited and how long the model took."""
+`Server-Timing` says how long a request was queued and how long the model took."""
 TAGS = [
-    {"name": "detect", "description": "Find emotions"},
-    {"name": "challenges", "description": "See shared tasks and their boards"},
-    {"name": "teams", "description": "Take part"},
-    {"name": "submissions", "description": "Hand in and follow"},
-    {"name": "organise", "description": "Run a shared task"},
-    {"name": "operation", "description": "Run the server"},
+    {"name": "detect", "description": "Detect emotions"},
+    {"name": "challenges", "description": "Shared tasks and their leaderboards"},
+    {"name": "teams", "description": "Teams and their members"},
+    {"name": "submissions", "description": "Submit predictions and follow their scoring"},
+    {"name": "organise", "description": "Organise a shared task"},
+    {"name": "operation", "description": "Health and metrics of the server"},
 ]
-JOB_SECONDS = 20  # how long the current job may take to finish; an interrupted one is redone after the next start
+JOB_SECONDS = 20  # for the current scoring job at shutdown; an interrupted job is repeated after the next start
 
 
 def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
-    """The server as an ASGI application. The model is loaded when it starts."""
+    """The server as an ASGI application; the model is loaded at startup."""
     metrics, limits = Metrics(), settings.limits
 
     @asynccontextmanager
@@ -82,7 +82,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
             stack.push_async_callback(anyio.to_thread.run_sync, worker.join, JOB_SECONDS)
             stack.callback(stop.set)
             yield
-            # All requests have ended by now; the stack finishes what they left in the queues.
+            # All requests have ended by now; the stack finishes what is left in the queues.
             app.state.detect = app.state.store = app.state.annotation_desk = None
 
     app = new_app(
@@ -97,7 +97,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
         description=DESCRIPTION,
         openapi_tags=TAGS,
         lifespan=lifespan,
-        docs_url=None,  # the stock pages load their scripts from elsewhere; ours is /docs
+        docs_url=None,  # the default pages load scripts from other sites; ours is /docs
         redoc_url=None,
     )
     app.state.detect = app.state.store = app.state.annotation_desk = None
@@ -108,7 +108,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
 
 
 def app_from_environment() -> FastAPI:
-    """The application as `EMOSCOPE_...` variables describe it; every server process calls this."""
+    """The application configured by `EMOSCOPE_...` variables; every server process calls this."""
     # The model runs in a thread beside the event loop, which must not wait 5 ms for each switch.
     sys.setswitchinterval(0.001)
     app = create_app(Settings.from_environment())

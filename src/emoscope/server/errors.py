@@ -1,6 +1,6 @@
-"""Requests the server refuses. Each class names the HTTP status it is answered with."""
+"""Errors of requests, each with its HTTP status."""
 
-# ruff: noqa: N818 - these are answers as much as errors, and read better without the suffix
+# ruff: noqa: N818 - they are named after the response
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from emoscope.core.errors import EmoscopeError
 
 
 class ServerError(EmoscopeError):
-    """A request that cannot be granted; the message is one sentence for the client."""
+    """A refused request; the message is one sentence for the client."""
 
     status = 400
     headers: Mapping[str, str] = {}
@@ -21,26 +21,26 @@ class ServerError(EmoscopeError):
 
 
 class Invalid(ServerError):
-    """An input that is not acceptable."""
+    """An invalid input."""
 
     status = 422
 
 
 class Unauthenticated(ServerError):
-    """A token that is missing or not valid; the message is the same for unknown, revoked and expired ones."""
+    """A missing or invalid token; unknown, revoked and expired tokens get the same message."""
 
     status = 401
     headers: Mapping[str, str] = {"WWW-Authenticate": "Bearer"}
 
 
 class NotAllowed(ServerError):
-    """The actor is known but may not do this."""
+    """The actor may not do this."""
 
     status = 403
 
 
 class NotFound(ServerError):
-    """There is no such object, or the actor may not know of it."""
+    """There is no such object, or the actor may not see it."""
 
     status = 404
 
@@ -85,7 +85,7 @@ class QuotaExceeded(ServerError):
 
 
 class StoreUnavailable(ServerError):
-    """The database or the disk is gone or full. Nothing was accepted; the same request may be sent again."""
+    """The database or disk is unavailable or full; nothing was accepted, and the request can be repeated."""
 
     status = 503
     headers: Mapping[str, str] = {"Retry-After": "5"}

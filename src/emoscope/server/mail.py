@@ -17,7 +17,7 @@ _PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}
 
 
 class MailServer(NamedTuple):
-    """Where mail goes out: `smtp` with STARTTLS, `smtps` with TLS from the start, `smtp+plain` without either."""
+    """A mail server: `smtp` uses STARTTLS, `smtps` TLS from the start, `smtp+plain` neither."""
 
     kind: Literal["smtp", "smtps", "smtp+plain", "console"]
     host: str
@@ -27,7 +27,7 @@ class MailServer(NamedTuple):
 
 
 def mail_server(url: str | None) -> MailServer | None:
-    """The server of an address.
+    """Parse the address of a mail server.
 
     >>> mail_server("smtp://me:secret@mail.example.org")
     MailServer(kind='smtp', host='mail.example.org', port=587, user='me', password='secret')
@@ -52,14 +52,14 @@ def mail_server(url: str | None) -> MailServer | None:
 
 @dataclass(frozen=True, slots=True)
 class Mailer:
-    """Sends mail; `send` raises StoreUnavailable where the server does not take it."""
+    """Sends mail; raises StoreUnavailable if the server does not accept it."""
 
     server: MailServer
     sender: str
 
     @classmethod
     def of(cls, url: str | None, sender: str | None) -> "Mailer | None":
-        """The mailer of these settings; None if there is no mail.
+        """The mailer for these settings; None if mail is not configured.
 
         >>> Mailer.of(None, None) is None
         True
@@ -84,7 +84,7 @@ class Mailer:
             raise StoreUnavailable("the mail could not be sent; try again later, or ask the organisers") from None
 
     def greet(self) -> None:
-        """Sign in at the mail server and send nothing; raises what goes wrong."""
+        """Sign in to the mail server without sending anything."""
         self._deliver(None)
 
     def _deliver(self, message: EmailMessage | None) -> None:

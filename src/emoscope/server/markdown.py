@@ -1,4 +1,4 @@
-"""What organisers and managers write in Markdown, as safe HTML."""
+"""Renders Markdown by organisers and managers as safe HTML."""
 
 from functools import cache
 from typing import Any
@@ -10,7 +10,7 @@ from markupsafe import Markup
 _BLOCKS = {"h3", "h4", "h5", "h6", "p", "br", "hr", "ul", "ol", "li", "pre", "blockquote", "div"}
 _TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
 _INLINE = {"em", "strong", "s", "code", "a"}
-# The region around a table is ours: it scrolls, also with the keyboard.
+# We wrap tables in a region that can be scrolled with the keyboard.
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "div": {"class", "tabindex", "role", "aria-label"}}
 _TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>'
 
@@ -32,9 +32,9 @@ def _close_table(*_: Any) -> str:
 
 
 def markdown(text: str, *, breaks: bool = False) -> Markup:
-    """Markdown as HTML to put into a page below a heading of the second level; with `breaks` lines stay lines.
+    """Markdown as HTML, with headings from the third level; with `breaks`, line breaks are kept.
 
-    HTML in the text is shown as text; what is made is sanitised once more: no scripts, styles, images or forms.
+    HTML in the text is escaped, and the output is sanitised: no scripts, styles, images or forms.
 
     >>> str(markdown("# Rules\\n*Be* <b onclick=x>fair</b>"))
     '<h3>Rules</h3>\\n<p><em>Be</em> &lt;b onclick=x&gt;fair&lt;/b&gt;</p>\\n'
@@ -44,7 +44,7 @@ def markdown(text: str, *, breaks: bool = False) -> Markup:
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     ranks = sorted({token.tag for token in headings})
     for token in headings:
-        token.tag = f"h{min(6, 3 + ranks.index(token.tag))}"  # no level is left out
+        token.tag = f"h{min(6, 3 + ranks.index(token.tag))}"  # without gaps between levels
     clean = nh3.clean(
         parser.renderer.render(tokens, parser.options, {}),
         tags=_BLOCKS | _TABLES | _INLINE,

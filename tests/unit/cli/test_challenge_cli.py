@@ -122,7 +122,7 @@ def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
         (["template", "none"], "no challenge template 'none'"),
         (["export", "none", "-o", "board.csv", *data], "a .csv file together with --phase"),
         (["list", "--database", "mysql://host/x"], "only sqlite and postgresql are supported"),
-        (["list", "--database", "nonsense"], "the database address is not one"),
+        (["list", "--database", "nonsense"], "the database address is not valid"),
     ]:
         result = run("challenge", *arguments)
         assert isinstance(result.exception, EmoscopeError), result.output

@@ -1,1 +1,1 @@
-"""What every route shares: problems, limits, security headers, OpenAPI, metrics, templates."""
+"""Shared by all routes: problems, limits, security headers, OpenAPI, metrics, templates."""

@@ -1,4 +1,4 @@
-"""What every application of ours shares: error handling, static files, limits and security headers."""
+"""What all our applications share: error handling, static files, limits and security headers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ from emoscope.server.settings import Settings
 
 
 class DescribedApp(FastAPI):
-    """An app that describes our problem documents in place of the framework's errors, which are never sent."""
+    """An app whose OpenAPI description has our problem documents instead of FastAPI's errors."""
 
     def openapi(self) -> dict[str, Any]:
         if self.openapi_schema is None:
@@ -46,9 +46,9 @@ def new_app(
     metrics: Metrics | None = None,
     **options: Any,
 ) -> FastAPI:
-    """An application with these routes. `body_limit` is the number of bytes a path takes; `options` go to FastAPI.
+    """An application with these routes. `body_limit` returns the most bytes for a path; `options` go to FastAPI.
 
-    `refuse` is asked before a body is read. `fast_lane` answers some requests before the framework sees them.
+    `refuse` is called before a body is read. `fast_lane` answers some requests before FastAPI sees them.
     """
     app = DescribedApp(
         version=__version__,
@@ -64,7 +64,7 @@ def new_app(
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
     app.mount("/static", ASSETS, name="static")
-    # The last one added is the outermost.
+    # The last middleware added is the outermost.
     app.add_middleware(BodyLimit, limit_of=body_limit, receive_seconds=settings.receive_seconds, refuse=refuse)
     if fast_lane is not None:
         app.add_middleware(fast_lane)

@@ -1,4 +1,4 @@
-"""The documentation page: every API operation, from the OpenAPI description, with a form to try it."""
+"""The API page: every operation of the OpenAPI description, with a form to try it."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ async def _docs_page(request: Request) -> HTMLResponse:
 
 
 def operations(description: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The operations by tag, as the page shows them.
+    """The operations for the page, by tag.
 
     >>> operations({"paths": {"/x": {"get": {"summary": "X", "tags": ["t"]}}}})["t"][0]["summary"]
     'X'
@@ -71,7 +71,7 @@ def _resolved(description: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapp
 
 
 def _kind(description: Mapping[str, Any], shape: Mapping[str, Any]) -> str:
-    """A type in words: `list of Turn`, `string or null`."""
+    """A readable type: `list of Turn`, `string or null`."""
     if "$ref" in shape:
         return str(_resolved(description, shape).get("title", shape["$ref"].rsplit("/", 1)[-1]))
     if "anyOf" in shape:

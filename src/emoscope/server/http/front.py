@@ -1,4 +1,4 @@
-"""What happens to every request first: it gets an id, its Host is checked, HEAD is answered as GET without a body."""
+"""The outermost middleware: gives each request an id, checks its Host, and answers HEAD like GET without a body."""
 
 import itertools
 import logging
@@ -16,7 +16,7 @@ from emoscope.server.settings import Settings
 
 REQUEST_ID = b"x-request-id"
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-# Asked by machines that know the server by another name than people do.
+# Monitoring may use another host name than people do.
 _ANY_HOST = frozenset({"/healthz", "/readyz", "/metrics"})
 _LOOPBACK = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -25,7 +25,7 @@ _access = logging.getLogger("emoscope.access")
 
 
 def allowed_hosts(settings: Settings) -> frozenset[str] | None:
-    """The names the server goes by; None if any will do. `public_url` is one, and so is this machine itself.
+    """The host names of the server: that of `public_url`, the configured ones and loopback; None if all are allowed.
 
     >>> sorted(allowed_hosts(Settings(public_url="https://emoscope.example.org")) - _LOOPBACK)
     ['emoscope.example.org']
@@ -46,7 +46,7 @@ def host_name(host: str) -> str:
 
 
 class Front:
-    """The outermost part of an application."""
+    """The outermost middleware of an application."""
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str] | None = None) -> None:
         self._app = app
@@ -81,7 +81,7 @@ class Front:
             await send(message)
 
         if self._hosts is not None and not self._is_ours(host, scope["path"]):
-            refused = Problem(400, "host", "this server does not go by the name in the Host header")
+            refused = Problem(400, "host", "the Host header is not a name of this server")
             await refused.response()(scope, receive, sent)
         else:
             await self._app({**scope, "method": "GET"} if is_head else scope, receive, sent)

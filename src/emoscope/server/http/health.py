@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz` and `/metrics`, for those who run the server."""
+"""`/healthz`, `/readyz`, `/seen` and `/metrics`, for operators."""
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
@@ -10,7 +10,7 @@ router = APIRouter(tags=["operation"])
 
 
 class Health(BaseModel):
-    """That the server is there."""
+    """The state and version of the server."""
 
     status: str = "ok"
     version: str = __version__
@@ -18,7 +18,7 @@ class Health(BaseModel):
 
 @router.get("/healthz", summary="Is the process alive?")
 async def healthz() -> Health:
-    """Answers as long as the process does."""
+    """Answers while the process is alive."""
     return Health()
 
 
@@ -32,14 +32,14 @@ class Seen(BaseModel):
 
 @router.get("/seen", summary="How does the server see me?")
 async def seen(request: Request) -> Seen:
-    """The address, scheme and Host of this request, by which `emoscope doctor` checks a proxy."""
+    """The address, scheme and Host of this request, with which `emoscope doctor` checks a proxy."""
     address = request.client.host if request.client else "unknown"
     return Seen(address=address, scheme=request.url.scheme, host=request.headers.get("host", ""))
 
 
 @router.get("/readyz", summary="Can it answer?", responses=responses(503))
 def readyz(request: Request) -> Health:
-    """Answers 503 until the model is loaded, while the database does not answer, and while shutting down."""
+    """Answers 503 until the model is loaded, while the database is unavailable, and during shutdown."""
     state = request.app.state
     if state.detect is None or state.store is None:
         raise Problem(503, "not-ready", "the server is starting or stopping", headers={"Retry-After": "1"})
@@ -49,7 +49,7 @@ def readyz(request: Request) -> Health:
 
 @router.get("/metrics", summary="Counters for Prometheus", response_class=Response)
 def metrics(request: Request) -> Response:
-    """Counters and histograms in Prometheus' text format; of scoring jobs how many are in which state."""
+    """Counters and histograms in Prometheus' text format, including scoring jobs by state."""
     state = request.app.state
     text = state.metrics.text(*state.measure())
     return Response(text, media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,4 +1,4 @@
-"""Refuses bodies that are too large or too slow while they arrive."""
+"""Limits the size and the time of request bodies while they arrive."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
@@ -14,9 +14,9 @@ Refuse = Callable[[Scope], Awaitable[Problem | None]]
 
 
 class BodyLimit:
-    """Counts a request's body as it arrives. `limit_of` gives the number of bytes a path takes.
+    """Limits the body of a request; `limit_of` returns the most bytes for a path.
 
-    `refuse` may give a problem by which a request is answered before any of its body is read.
+    `refuse` may return a problem, which is then the response, before the body is read.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class BodyLimit:
 
 
 def too_slow() -> Problem:
-    """The problem of a body that does not arrive."""
+    """The problem of a body that arrives too slowly."""
     return Problem(408, "http", "the body did not arrive in time", headers={"Connection": "close"})
 
 

@@ -1,4 +1,4 @@
-"""Logs: a line with the time and the request's id, or a JSON document a line."""
+"""Log formats: text lines with time and request id, or JSON lines."""
 
 import json
 import logging
@@ -24,7 +24,7 @@ class Lines(logging.Formatter):
 
 
 class Json(logging.Formatter):
-    """One JSON document a line, for machines that collect logs.
+    """JSON lines, for log collectors.
 
     >>> record = logging.LogRecord("emoscope.server", logging.INFO, "", 0, "up", (), None)
     >>> json.loads(Json().format(record))["message"]
@@ -47,7 +47,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def log_config(format: Literal["text", "json"], *, access: bool = False) -> dict[str, Any]:
-    """What `logging.config.dictConfig` takes; every server process gets it.
+    """The configuration of logging for every server process.
 
     >>> log_config("json")["formatters"]["ours"]["()"].rsplit(".")[-1]
     'Json'

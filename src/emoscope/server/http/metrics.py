@@ -22,7 +22,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class Metrics:
-    """The metrics of one app, with a registry of its own, so that two apps in one process do not mix."""
+    """The metrics of one app, in its own registry, so that two apps in a process do not share them."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -50,11 +50,11 @@ class Metrics:
         )
 
     def running(self, model: str) -> None:
-        """Tell which version answers, and with which model."""
+        """Publish the version and the model."""
         self._build.labels(__version__, platform.python_version(), model).set(1)
 
     def text(self, *more: Metric) -> bytes:
-        """Everything in Prometheus' format, and what else was measured now."""
+        """All metrics, and the additional ones given, in Prometheus' text format."""
         folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
         registry = CollectorRegistry()
         if folder:  # several workers answer as one server
@@ -74,7 +74,7 @@ class _Given(Collector):
 
 
 def _processes(folder: str | None) -> list[Metric]:
-    """Memory, processor time and open files, of all processes of this server together; the oldest one's start."""
+    """Memory, CPU time and open files of all processes of this server together, and the start of the oldest."""
     pids = {os.getpid()}
     for path in Path(folder).glob("*.db") if folder else ():
         if (found := re.search(r"_(\d+)\.db$", path.name)) and Path("/proc", found[1]).exists():
@@ -92,7 +92,7 @@ def _processes(folder: str | None) -> list[Metric]:
 
 
 class RequestMetrics:
-    """Counts requests by route, never by path, which clients choose freely."""
+    """Counts requests by route; paths would be unbounded."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics) -> None:
         self._app = app

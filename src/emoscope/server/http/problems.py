@@ -1,4 +1,4 @@
-"""Errors as problem documents (RFC 9457): one clear sentence, and the field where there is one."""
+"""Errors as problem documents (RFC 9457): one clear sentence, and the field, if any."""
 
 import json
 import logging
@@ -46,10 +46,10 @@ _EXPECTED = {
     "float_type": "a number",
     "finite_number": "a finite number",
 }
-_REFUSED = {  # by the framework, which says it less clearly
+_REFUSED = {  # clearer than the framework's messages
     400: "the body is not what its Content-Type says",
     404: "there is nothing at this address",
-    405: "this address does not take this method",
+    405: "this address does not support this method",
 }
 
 
@@ -92,13 +92,13 @@ class Problem(Exception):  # noqa: N818 (it is named after the document it becom
         self.status = status
         self.code = code
         self.errors = list(errors) or ([FieldProblem(field=field, problem=detail)] if field else [])
-        # A name the client made up may hold halves of characters, which no encoding can carry.
+        # A field name from the client may contain lone surrogates, which cannot be encoded.
         self.detail = (f"{field}: {detail}" if field else detail).encode(errors="replace").decode()
         self.headers = dict(headers or {})
         self.extra = dict(extra or {})
 
     def document(self) -> ProblemDocument:
-        """What the client is sent."""
+        """The problem document."""
         title = _TITLES.get(self.status, "Error")
         return ProblemDocument(
             type=_TYPE + self.code, title=title, status=self.status, detail=self.detail, errors=self.errors
@@ -111,12 +111,12 @@ class Problem(Exception):  # noqa: N818 (it is named after the document it becom
 
 
 def invalid(field: str, detail: str) -> Problem:
-    """The problem for a field with an unusable value."""
+    """The problem of an invalid field."""
     return Problem(422, "invalid", detail, field=field)
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems an operation may answer with, for the OpenAPI description."""
+    """The problem responses of an operation, for the OpenAPI description."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
     return {status: {"description": _TITLES[status], "content": content} for status in statuses}
 
@@ -127,14 +127,14 @@ def refusal(description: str) -> dict[int | str, dict[str, Any]]:
 
 
 def from_validation(error: RequestValidationError, content_type: str) -> Problem:
-    """The problem for a request that does not match its schema."""
+    """The problem of a request that does not match its schema."""
     faults = error.errors()
     first = faults[0] if faults else {"loc": ("body",), "type": "", "msg": "is not valid"}
     if first["type"] == "json_invalid":
         place = first["loc"][-1]
         return Problem(400, "not-json", f"the body is not valid JSON (at character {place})")
     if tuple(first["loc"]) == ("body",) and first["type"] == "missing":
-        return Problem(400, "no-body", "the request needs a JSON body, and has none")
+        return Problem(400, "no-body", "the request has no JSON body")
     kind = content_type.partition(";")[0].strip().lower()
     if tuple(first["loc"]) == ("body",) and not (kind == "application/json" or kind.endswith("+json")):
         return Problem(415, "not-json", "the body must be JSON, sent with the header Content-Type: application/json")
@@ -172,13 +172,13 @@ def _sentence(fault: Mapping[str, Any]) -> str:
 
 
 def problem_of(request: Request, error: Exception) -> Problem:
-    """The problem an error is answered with."""
+    """The problem for an error."""
     match error:
         case Problem():
             return error
         case RequestValidationError():
             return from_validation(error, request.headers.get("content-type", ""))
-        case HTTPException(__cause__=OSError()):  # the framework takes a full disk for a body it cannot parse
+        case HTTPException(__cause__=OSError()):  # the framework reports a full disk as a body that it cannot parse
             full = StoreUnavailable("the body could not be kept while it arrived; nothing was accepted")
             return problem_of(request, full)
         case HTTPException():
@@ -193,7 +193,7 @@ def problem_of(request: Request, error: Exception) -> Problem:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """All methods an address takes; the framework names those of one of its routes."""
+    """All methods of an address; the framework only reports those of one route."""
     routes = [*request.app.state.routes, *(route for route in request.app.routes if isinstance(route, Route))]
     matching = (route for route in routes if route.matches(request.scope)[0] is not Match.NONE)
     found = {method for route in matching for method in route.methods or ()}
@@ -201,7 +201,7 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def answer(request: Request, error: Exception) -> Response:
-    """The error as a problem document for programs, as a page for browsers."""
+    """The error as a problem document, or as a page for browsers."""
     problem = problem_of(request, error)
     if request.url.path.startswith("/v1/") or "text/html" not in request.headers.get("accept", ""):
         return problem.response()
@@ -211,7 +211,7 @@ async def answer(request: Request, error: Exception) -> Response:
 
 
 def running(name: str, problem: str) -> Callable[[Request], Any]:
-    """A function that gets what the app keeps under a name while it runs; before and after that, a 503."""
+    """A function that returns an attribute of the app's state; a 503 before startup and after shutdown."""
 
     def get(request: Request) -> Any:
         value = getattr(request.app.state, name)
@@ -223,9 +223,9 @@ def running(name: str, problem: str) -> Callable[[Request], Any]:
 
 
 class Faults:
-    """Logs an unexpected error and answers 500 without any detail of it.
+    """Logs unexpected errors and answers 500 without details.
 
-    A middleware rather than a handler, because a handler's answer would miss the headers that other middleware adds.
+    This is a middleware because the response of an exception handler would miss the headers that others add.
     """
 
     def __init__(self, app: ASGIApp) -> None:

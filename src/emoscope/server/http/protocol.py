@@ -1,7 +1,7 @@
-"""HTTP connections that do not wait for ever: a time for a request's header, and a cap on connections.
+"""HTTP connections with a timeout for request headers and a maximum number.
 
-At the cap the connection that has waited longest for a header makes room for a new one, so whoever opens connections
-and says nothing keeps nobody else out.
+At the maximum, the connection that has been idle for longest is closed for a new one, so that idle connections cannot
+block other clients.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _REQUEST_TIMEOUT = (
 
 
 class _Guarded:
-    """What the connections of one process share."""
+    """The state that the connections of a process share."""
 
     def __init__(self, header_seconds: float, most: int) -> None:
         self.header_seconds = header_seconds
@@ -60,7 +60,7 @@ def _guarded() -> _Guarded:
 
 
 def connection_cap(wanted: int) -> int:
-    """As many connections as wanted, or as the process may have files open, less those it needs itself.
+    """The number of connections wanted, or as many as the limit on open files allows.
 
     >>> connection_cap(100)
     100
@@ -82,7 +82,7 @@ def connection_cap(wanted: int) -> int:
 
 
 class GuardedProtocol(_Protocol):
-    """A connection that is closed if a header does not arrive in time, or if others need its place."""
+    """A connection that is closed if a header does not arrive in time, or to make room for others."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -96,7 +96,7 @@ class GuardedProtocol(_Protocol):
             guard.report("crowded")
             oldest = next(iter(guard.waiting), self)
             oldest._stop_waiting()
-            oldest.transport.abort()  # and not close(), which waits until what was written is read
+            oldest.transport.abort()  # close() would wait until the client has read everything
             if oldest is self:
                 return
         self._await_header()
@@ -115,7 +115,7 @@ class GuardedProtocol(_Protocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if not self.transport.is_closing():
-            self._guard.waiting[self] = None  # idle until the keep-alive ends; may make room for others
+            self._guard.waiting[self] = None  # idle until the keep-alive ends, and may be closed to make room
 
     def timeout_keep_alive_handler(self) -> None:
         task = self.timeout_keep_alive_task
@@ -146,4 +146,4 @@ class GuardedProtocol(_Protocol):
         if not transport.is_closing():
             transport.write(_REQUEST_TIMEOUT)
             transport.close()
-            self.loop.call_later(1.0, transport.abort)  # whoever does not read either
+            self.loop.call_later(1.0, transport.abort)  # if the client does not read the response

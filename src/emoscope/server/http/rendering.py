@@ -1,4 +1,4 @@
-"""Pages from templates. Each feature keeps its own beside its routes; the base page is here."""
+"""Renders pages from the templates of all features."""
 
 from datetime import UTC, datetime  # noqa: F401 (UTC stands in an example)
 from functools import cache
@@ -15,7 +15,7 @@ FEATURES = ("http", "detect", "challenge", "annotate")
 
 @cache
 def templates() -> jinja2.Environment:
-    """The templates of all features; everything is escaped, and an undefined name is an error."""
+    """The template environment: everything is escaped, and undefined names are errors."""
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(f"emoscope.server.{name}") for name in FEATURES]),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""What the request bodies of all features share."""
+"""Types for the request bodies of all features."""
 
 from typing import Annotated, Any
 
@@ -7,7 +7,7 @@ from pydantic.config import JsonDict
 
 
 def whole_characters(value: str) -> str:
-    """JSON can spell halves of characters, which no encoding can carry back."""
+    """Refuse lone surrogates, which JSON allows but which cannot be encoded."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -25,7 +25,7 @@ Text = Annotated[str, AfterValidator(whole_characters)]
 
 
 def example(document: JsonDict) -> ConfigDict:
-    """The configuration of a model that has an example in the API's description."""
+    """The configuration of a model with an example in the API description."""
     return ConfigDict(json_schema_extra={"examples": [document]})
 
 

@@ -26,7 +26,7 @@ _HTTPS = ((b"strict-transport-security", b"max-age=31536000"),)
 
 
 class SecurityHeaders:
-    """Adds the headers to every response, whoever made it."""
+    """Adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp, *, https: bool = False) -> None:
         self._app = app
@@ -40,10 +40,10 @@ class SecurityHeaders:
         async def with_headers(message: MutableMapping[str, Any]) -> None:
             if message["type"] == "http.response.start":
                 headers = list(message.get("headers", ()))
-                # What a person's session shows must not be kept by a cache in between.
+                # Caches must not keep pages of signed-in users.
                 if not any(name == b"cache-control" for name, _ in headers):
                     headers.append((b"cache-control", b"no-store"))
-                # A response may say otherwise, such as a badge, which is for pages elsewhere.
+                # A response may set its own, such as a badge, which other sites embed.
                 said = {name.lower() for name, _ in headers}
                 message["headers"] = [*headers, *(header for header in self._headers if header[0] not in said)]
             await send(message)
@@ -52,7 +52,7 @@ class SecurityHeaders:
 
 
 def is_cross_site(request: Request) -> bool:
-    """Whether the browser says that another site sent the request: another than `public_url`, where that is set."""
+    """Whether, according to the browser, another site sent the request."""
     if request.headers.get("sec-fetch-site") in ("cross-site", "same-site"):
         return True
     origin = request.headers.get("origin")

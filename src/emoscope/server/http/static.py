@@ -27,5 +27,5 @@ ASSETS = Assets(directory=Path(__file__).parent / "static")
 
 @router.get("/favicon.ico")
 async def favicon() -> Response:
-    """Browsers ask for it here whatever the page says."""
+    """Browsers request this whatever the page says."""
     return RedirectResponse("/static/icon.svg", 308)

@@ -1,4 +1,4 @@
-"""Where a shared task is kept: a database, a folder of files named by their content, and a clock."""
+"""Storage: the database, and files named by the hash of their content."""
 
 from emoscope.server.store.database import Database
 from emoscope.server.store.file_store import FileStore, StoredFile

@@ -1,4 +1,4 @@
-"""Backing up a store while it is in use, to a folder that can be served as it is."""
+"""Backs up a store in use to a folder that can be served."""
 
 import shutil
 import sqlite3
@@ -14,13 +14,13 @@ from emoscope.server.store.store import DATABASE_FILE, Store
 def backup(store: Store, target: str | Path) -> Path:
     """Copy a store to a new folder, whole or not at all.
 
-    The database goes first: a file is on the disk before a row refers to it, so every file that the copied rows need
-    is there when the files are copied. With PostgreSQL only the files are copied; `pg_dump` must run before.
-    The copy holds the gold files and the key that signs links and sessions, and is as confidential as the store.
+    The database is copied first: files are written before rows refer to them, so all files that the copied rows need
+    exist by then. With PostgreSQL only the files are copied; run `pg_dump` before. The copy contains gold files and
+    the key that signs links and sessions, and is as confidential as the store.
     """
     target = Path(target)
     if target.exists():
-        raise EmoscopeError(f"{target}: is there already; a backup goes to a new folder")
+        raise EmoscopeError(f"{target}: already exists; choose a new folder for the backup")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         part = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
@@ -29,7 +29,7 @@ def backup(store: Store, target: str | Path) -> Path:
     try:
         if store.database.is_sqlite:
             _copy(str(store.database.url.database), part / DATABASE_FILE)
-        for name in (KEY_FILE, "api-keys.json"):  # without the first every annotator's link would change
+        for name in (KEY_FILE, "api-keys.json"):  # without the first, annotators' links would become invalid
             if (store.data_dir / name).exists():
                 shutil.copy2(store.data_dir / name, part / name)
         shutil.copytree(store.files.root, part / "files", ignore=shutil.ignore_patterns("*.part"))

@@ -1,7 +1,7 @@
 """The database, SQLite or PostgreSQL, with sessions to read and transactions to write.
 
-On SQLite a write takes the write lock at its start (BEGIN IMMEDIATE), so writers queue instead of failing half-way.
-On PostgreSQL a write locks the rows it decides on; the services say which.
+On SQLite a write takes the write lock at its start (BEGIN IMMEDIATE), so that writers queue instead of failing later.
+On PostgreSQL the services lock the rows that they decide on.
 """
 
 import logging
@@ -19,15 +19,15 @@ from sqlalchemy.orm import Session
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.errors import StoreUnavailable
 
-# How long a writer waits for another before it gives up.
+# How long a writer waits for another one.
 LOCK_SECONDS = 30
-# How often an outage that goes on is logged.
+# How often a continuing outage is logged.
 LOG_SECONDS = 30
 _log = logging.getLogger("emoscope.server")
 
 
 class Database:
-    """An engine and the two ways to use it.
+    """A database engine, with sessions to read and to write.
 
     >>> from sqlalchemy import text
     >>> database = Database("sqlite://")
@@ -41,7 +41,7 @@ class Database:
             self.url = make_url(url)
         except ArgumentError:
             raise EmoscopeError(
-                "the database address is not one; expected e.g. postgresql+psycopg://HOST/NAME"
+                "the database address is not valid; expected e.g. postgresql+psycopg://HOST/NAME"
             ) from None
         if self.url.get_backend_name() not in {"sqlite", "postgresql"}:
             raise EmoscopeError(f"{self.url.get_backend_name()}: only sqlite and postgresql are supported")
@@ -51,18 +51,18 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether this is the embedded database."""
+        """Whether this is SQLite."""
         return self.url.get_backend_name() == "sqlite"
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A session that sees one state; what it holds stays readable after the block."""
+        """A session to read; its objects stay readable after the block."""
         with self._clear_errors(), Session(self.engine, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """A session whose changes are kept together when the block ends, or not at all."""
+        """A transaction that is committed when the block ends, or rolled back on an error."""
         with self._clear_errors(), Session(self._writing, expire_on_commit=False) as session, session.begin():
             yield session
 
@@ -105,10 +105,10 @@ def _engine(url: str) -> Engine:
 
     @event.listens_for(engine, "connect")
     def _connect(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # we say BEGIN ourselves
+        connection.isolation_level = None  # we issue BEGIN ourselves
         cursor = connection.cursor()
         _use_wal(cursor)
-        cursor.execute("PRAGMA synchronous=FULL")  # a commit that was answered survives a power cut
+        cursor.execute("PRAGMA synchronous=FULL")  # committed data survives a power cut
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.close()
 

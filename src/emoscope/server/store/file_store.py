@@ -1,4 +1,4 @@
-"""Files named by the hash of their content: written whole, and on the disk before anything refers to them."""
+"""Files named by the hash of their content, synced to disk before anything refers to them."""
 
 import hashlib
 import os
@@ -24,7 +24,7 @@ _STRAY_SECONDS = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file that is safe on the disk."""
+    """A file that was synced to disk."""
 
     sha256: str
     size: int
@@ -32,7 +32,7 @@ class StoredFile:
 
 
 class FileStore:
-    """Private folders for submissions, for unlabelled data and for gold.
+    """Private folders for submissions, unlabelled data and gold files.
 
     >>> import io, tempfile
     >>> store = FileStore(Path(tempfile.mkdtemp()))
@@ -58,7 +58,7 @@ class FileStore:
 
     @contextmanager
     def incoming(self, upload: "SupportsRead[bytes]", *, limit: int) -> Iterator[StoredFile]:
-        """Receive an upload into a file that is removed after the block unless it was kept."""
+        """Receive an upload into a temporary file, which is removed after the block."""
         with _disk_errors():
             descriptor, name = tempfile.mkstemp(dir=self.root / "incoming", suffix=".part")
         part, digest, size = Path(name), hashlib.sha256(), 0
@@ -77,7 +77,7 @@ class FileStore:
             part.unlink(missing_ok=True)
 
     def keep(self, part: StoredFile, area: Area) -> StoredFile:
-        """Move a received file to its place, and have the disk confirm it."""
+        """Move a received file to its place, and sync it to disk."""
         target = self.path(area, part.sha256)
         with _disk_errors():
             if not target.exists():
@@ -90,13 +90,13 @@ class FileStore:
         return StoredFile(part.sha256, part.size, target)
 
     def keep_file(self, source: Path, area: Area) -> StoredFile:
-        """Copy a file of the operator's into the store."""
+        """Copy a local file into the store."""
         with source.open("rb") as handle, self.incoming(handle, limit=_LARGEST) as part:
             return self.keep(part, area)
 
     @contextmanager
     def received(self, uploads: Mapping[str, "SupportsRead[bytes]"]) -> Iterator[Path]:
-        """Uploads by their names in a folder that only we can read, for as long as the block runs."""
+        """Uploads by name in a private folder, which is removed after the block."""
         with ExitStack() as stack:
             with _disk_errors("files"):
                 folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self.root / "incoming")))
@@ -107,7 +107,7 @@ class FileStore:
             yield folder
 
     def sweep(self, now: float | None = None) -> int:
-        """Remove what uploads left behind when the process was killed; returns how many there were."""
+        """Remove files of interrupted uploads; returns their number."""
         old = (time.time() if now is None else now) - _STRAY_SECONDS
         removed = 0
         for part in (self.root / "incoming").iterdir():
@@ -121,7 +121,7 @@ class FileStore:
 
 
 def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # which opens no folders, and keeps names by itself
+    if os.name == "nt":  # Windows cannot open folders, and needs no sync
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

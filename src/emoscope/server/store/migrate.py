@@ -19,18 +19,18 @@ def _script() -> ScriptDirectory:
 
 
 def newest() -> str:
-    """The revision this version of emoscope works with."""
+    """The revision that this version of emoscope needs."""
     return str(_script().get_current_head())
 
 
 def current(database: Database) -> str | None:
-    """The revision a database is at, or None if it is empty."""
+    """The revision of a database, or None if it is empty."""
     with database.read() as session:
         return MigrationContext.configure(session.connection()).get_current_revision()
 
 
 def upgrade(database: Database, revision: str = "head") -> None:
-    """Upgrade a database; two processes that try at once wait for each other.
+    """Upgrade a database; concurrent upgrades wait for each other.
 
     >>> database = Database("sqlite://")
     >>> upgrade(database)
@@ -50,7 +50,7 @@ def downgrade(database: Database, revision: str) -> None:
 
 
 def require_current(database: Database) -> None:
-    """Refuse a database of another revision, and say how to upgrade it."""
+    """Raise an error that says how to upgrade, unless the database has the newest revision."""
     at = current(database)
     if at != newest():
         state = "has no tables yet" if at is None else f"is at revision {at}, expected {newest()}"
@@ -62,7 +62,7 @@ def _run(database: Database, steps: Any) -> None:
         connection = session.connection()
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7305221)")  # any number, the same in each process
-        # The library gives SQLite up as unable to undo a change of tables; with an explicit BEGIN it can.
+        # Alembic assumes that SQLite cannot roll back DDL; with an explicit BEGIN it can.
         options = {"fn": steps, "transactional_ddl": True, "target_metadata": MetaData(naming_convention=NAMING)}
         context = MigrationContext.configure(connection, opts=options)
         try:

@@ -1,4 +1,4 @@
-"""Names of teams and people: safe to show anywhere, and no two that look alike."""
+"""Checks names of teams and people: safe to display, and not confusable with others."""
 
 import re
 import unicodedata
@@ -8,17 +8,17 @@ from functools import cache, lru_cache
 from emoscope.server.errors import Invalid
 
 MAX_NAME = 60
-# As JSON schemas have it. Of marks that turn the writing direction a text that stands alone may hold some.
+# Patterns for JSON schemas; only single lines must not contain marks that change the writing direction.
 LINE_PATTERN = r"^[^\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]*$"
 TEXT_PATTERN = r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]*$"
 _FORMULA = "=+-@"
 _MARKUP = re.compile(r"[<>\"`\\/]")
-_DIRECTION = "\u200e"  # which the table puts around letters that are written from right to left
-_MARKS = 3  # on one letter; more is an ornament that covers the lines around it
+_DIRECTION = "\u200e"  # the table puts it around right-to-left letters
+_MARKS = 3  # per letter; more would cover the lines around it
 
 
 def clean_name(text: str, kind: str, field: str | None = None) -> str:
-    """A name, tidied; markup, paths, invisible characters and stacked marks are refused.
+    """A normalised name; markup, paths, invisible characters and stacked marks are refused.
 
     A refusal names `field`, or else the kind of name.
 
@@ -42,14 +42,14 @@ def clean_name(text: str, kind: str, field: str | None = None) -> str:
         raise Invalid(f"the {kind} name may not stack accents and other marks on one letter", field=field)
     if not any(mark.isalnum() for mark in name):
         raise Invalid(f"the {kind} name needs a letter or digit", field=field)
-    # A spreadsheet would take it for a formula.
+    # A spreadsheet would read it as a formula.
     if name[0] in _FORMULA:
         raise Invalid(f"the {kind} name may not begin with {name[0]!r}", field=field)
     return name
 
 
 def one_line(text: str) -> str:
-    """A text on one line, its characters composed and its blanks single."""
+    """A text on one line, in NFC and with single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
@@ -63,7 +63,7 @@ def name_key(name: str) -> str:
 
 
 def _stacks_marks(name: str) -> bool:
-    """Whether a letter carries too many marks, or one of them twice, or is enclosed by one."""
+    """Whether a letter has too many marks, the same mark twice, or an enclosing mark."""
     stack = ""
     for character in unicodedata.normalize("NFD", name):
         kind = unicodedata.category(character)
@@ -84,13 +84,13 @@ def looks_like_any(name: str, others: Iterable[str]) -> bool:
 
 
 def _looks(name: str) -> frozenset[str]:
-    """A name as it is written and in small letters: "I" looks like "l", "i" does not."""
+    """The skeletons of a name as written and in lower case: "I" looks like "l", "i" does not."""
     return frozenset({skeleton(name), skeleton(name.casefold())})
 
 
 @lru_cache(maxsize=100_000)
 def skeleton(name: str) -> str:
-    """How a name looks: each character replaced by the one that stands for all it can be confused with.
+    """How a name looks: each character is replaced by the prototype of those it can be confused with.
 
     >>> skeleton("\u0410urora") == skeleton("AURORA"), skeleton("modern") == skeleton("rnodem")
     (True, True)
@@ -103,7 +103,7 @@ def skeleton(name: str) -> str:
 
 @cache
 def _prototypes() -> dict[str, str]:
-    """For each confusable character what stands for its group: a sequence, or its one ASCII letter, or the lowest."""
+    """The prototype of each confusable character: a sequence, the only ASCII letter, or the lowest of its group."""
     from confusable_homoglyphs.confusables import confusables_data
 
     group: dict[str, set[str]] = {}
@@ -134,9 +134,9 @@ def cell(value: object) -> object:
 
 
 def has_control_characters(text: str, *, lines: bool = False) -> bool:
-    r"""Whether a line holds what no page should show: controls, and marks that turn the writing direction.
+    r"""Whether a line contains control characters, or marks that change the writing direction.
 
-    With `lines` it is a text of several lines. What joins the parts of an emoji is no control.
+    With `lines`, the text may have several lines. Joiners in emoji are allowed.
 
     >>> has_control_characters("a\tb"), has_control_characters("a\tb", lines=True)
     (True, False)

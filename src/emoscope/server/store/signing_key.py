@@ -1,4 +1,4 @@
-"""The key of a data folder, with which sessions and annotators' links are signed."""
+"""The key of a data folder, which signs sessions and annotators' links."""
 
 import os
 import secrets
@@ -21,14 +21,14 @@ def load_key(data_dir: Path) -> bytes:
                 handle.flush()
                 os.fsync(handle.fileno())
             try:
-                os.link(part, path)  # unlike a rename, this never replaces the key of a process that was faster
+                os.link(part, path)  # unlike a rename, this never replaces another process's key
             except FileExistsError:
                 pass
             finally:
                 part.unlink()
         key = path.read_bytes()
     except OSError as error:
-        raise EmoscopeError(f"{path}: the session key cannot be kept here ({error.strerror})") from None
+        raise EmoscopeError(f"{path}: the session key cannot be stored here ({error.strerror})") from None
     if len(key) != 32:
-        raise EmoscopeError(f"{path}: is not a session key; remove it to have a new one made")
+        raise EmoscopeError(f"{path}: is not a session key; remove it to get a new one")
     return key

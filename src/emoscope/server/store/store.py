@@ -1,4 +1,4 @@
-"""The store: database, files and clock, in the object that every service takes."""
+"""The store: the database, files and clock that all services use."""
 
 import os
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Where shared tasks and studies are kept.
+    """The storage of shared tasks and studies.
 
     >>> import tempfile
     >>> store = Store.open(Path(tempfile.mkdtemp()))
@@ -47,16 +47,16 @@ class Store:
     ) -> "Store":
         """Open a store, created on first use; the folder is `$EMOSCOPE_SERVER_DATA` or `emoscope-data` by default.
 
-        The database is `database_url`, else `$EMOSCOPE_DATABASE_URL`, else SQLite in the folder. SQLite is brought
-        to the present schema; a PostgreSQL database, which others may be using, only by command.
+        The database is `database_url`, else `$EMOSCOPE_DATABASE_URL`, else SQLite in the folder. SQLite is migrated
+        automatically; PostgreSQL, which others may be using, only by command.
         """
         named = Path(os.environ.get("EMOSCOPE_SERVER_DATA", "emoscope-data") if data_dir is None else data_dir)
-        folder = named.absolute()  # scorers are given its paths, and work in folders of their own
+        folder = named.absolute()  # scorers get its paths, and run in other folders
         try:
-            # A new folder is for its owner alone: it holds people's names and addresses.
+            # Private, because it contains names and e-mail addresses.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
-            raise EmoscopeError(f"{folder}: cannot be made a data folder ({error.strerror})") from None
+            raise EmoscopeError(f"{folder}: cannot be used as a data folder ({error.strerror})") from None
         url = database_url or os.environ.get("EMOSCOPE_DATABASE_URL") or f"sqlite:///{folder / DATABASE_FILE}"
         database = Database(url)
         if database.is_sqlite:
