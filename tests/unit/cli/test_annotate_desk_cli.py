@@ -115,3 +115,14 @@ def test_the_managers_link_is_renewed_by_command(folder: Path) -> None:
     code, out, _ = run("corpus", "annotate-revoke", folder / "study", "--manager", "--json")
     assert (code, json.loads(out)) == (0, {"desk": made(folder)["desk"]})
     assert run("corpus", "annotate-revoke", folder / "study")[0] == 2
+
+
+def test_an_import_of_other_tasks_adds_nobody(folder: Path) -> None:
+    """A file of another study must not fill this one with annotators who judged nothing in it."""
+    made(folder, "-a", "ann", "--judges", "2")
+    (folder / "other.csv").write_text("task,worker,label\nelse1,zoe,sad\nelse2,zoe,sad\n")
+    code, out, _ = run("corpus", "annotate-import", folder / "study", folder / "other.csv")
+    assert code == 0
+    assert out.splitlines()[0] == "0 judgements imported, 0 new annotators"
+    assert "2 are for tasks that are not part of this study" in out
+    assert "zoe" not in run("corpus", "annotate-export", folder / "study")[1]

@@ -45,28 +45,29 @@ def import_judgements(store: Store, annotations: Annotations) -> Imported:
     with store.database.read() as session:
         study = the_study(session)
         rules = StudyRules.checked(**study.rules)
-        known = select(Annotator.key).where(Annotator.study_id == study.id)
-        new = names.keys() - set(session.scalars(known))
+        rows = select(StudyItem).where(StudyItem.study_id == study.id, StudyItem.round.is_(None)).order_by(StudyItem.id)
+        items = [(row.id, load_item(row)) for row in session.scalars(rows)]
+        known = set(session.scalars(select(Annotator.key).where(Annotator.study_id == study.id)))
     for judgement in annotations.judgements:
         if wrong := [label for label in (judgement.label, *judgement.others) if label not in rules.labels]:
             raise EmoscopeError(
                 f"task {judgement.task!r}: {judgement.worker}'s label {wrong[0]!r} is not one of the study's labels "
                 f"({', '.join(rules.labels)})"
             )
+    tasks = {task for _, item in items for task in item.tasks}
+    count: Counter[str] = Counter()
+    count["foreign"] = sum(task not in tasks for judged in by_worker.values() for task in judged)
+    by_worker = {name: judged for name, judged in by_worker.items() if judged.keys() & tasks}
+    new = set(map(name_key, by_worker)) - known
     add_annotators(store, by_worker)
     with store.database.write() as session:
         study = the_study(session)
         state = load_assignment(session, study).replay(event for _, event in load_events(session, study))
-        rows = select(StudyItem).where(StudyItem.study_id == study.id, StudyItem.round.is_(None)).order_by(StudyItem.id)
-        items = [(row.id, load_item(row)) for row in session.scalars(rows)]
-        tasks = {task for _, item in items for task in item.tasks}
         people = {row.key: row for row in session.scalars(select(Annotator).where(Annotator.study_id == study.id))}
-        count: Counter[str] = Counter()
         now = store.clock()
         for name, judged in by_worker.items():
             annotator = people[name_key(name)]
             done = {item for item, event in state.worker(annotator.name).done.items() if event.kind == "judged"}
-            count["foreign"] += sum(task not in tasks for task in judged)
             for item_id, item in items:
                 given = [judged[task] for task in item.tasks if task in judged]
                 if not given:
