@@ -1,7 +1,7 @@
-"""Hooks of MkDocs (`make docs`): pages made from the commands, the tasks, the systems and the models.
+"""MkDocs hooks (`make docs`): pages generated from the commands, tasks, systems, models and notebooks.
 
-What they say comes from the same metadata that the commands print, so it cannot fall behind. A link that leaves the
-documentation goes to the repository, and notebooks become pages with the outputs they were saved with.
+They use the metadata that the commands print, so they are never out of date. Links to files outside `docs` go to the
+repository.
 """
 
 import json
@@ -22,7 +22,7 @@ FENCED = re.compile(r"^(```.*?^```)", re.DOTALL | re.MULTILINE)
 API = {
     "Detect": ["detect", "load", "Detector", "Detection", "Dialogue", "Turn", "Example", "EmoscopeError"],
     "Tasks and systems": ["tasks", "systems", "get_task", "train", "predict", "crossvalidate", "evaluate", "compare"],
-    "Many": ["score"],
+    "Scale": ["score"],
 }
 INTEGRATIONS = {
     "sklearn": ["EmotionClassifier"],
@@ -33,7 +33,7 @@ INTEGRATIONS = {
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the generated pages where readers look for them."""
+    """Add the generated pages to the navigation."""
     nav: list[dict[str, list[Any]]] = config.nav or []
     sections = {name: pages for section in nav for name, pages in section.items()}
     sections["Reference"][:0] = [
@@ -63,7 +63,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:  # noqa: ARG001
-    """Say on a model's card how to use it, and turn links that leave the documentation into links to the repository."""
+    """Add usage to model cards, and point links to files outside `docs` to the repository."""
     path = page.file.src_uri
     if re.fullmatch(r"results/card-\w+\.md", path):
         markdown = _with_usage(markdown, Path(path).stem.removeprefix("card-"))
@@ -94,7 +94,7 @@ def repository() -> str:
 
 
 def generated_pages() -> Iterator[tuple[str, str]]:
-    """Every generated page: its path and its text."""
+    """The path and text of every generated page."""
     yield "reference/api.md", _api_page()
     for name, title, commands in _command_groups():
         yield f"reference/{name}.md", _commands_page(title, commands)
@@ -132,7 +132,7 @@ def _api_page() -> str:
 
 
 def _defined_in(name: str) -> str:
-    """Where what `emoscope.NAME` gives on first use is written down, below the package."""
+    """The path below the package where `emoscope.NAME` is defined."""
     import emoscope
 
     found = getattr(emoscope, name)
@@ -223,7 +223,7 @@ def _task_page(name: str) -> str:
         table(["", ""], [(f"**{key}**", value or "-") for key, value in facts.items()]),
         f"## Use it\n\n```text\nemoscope data get {name}\nemoscope data stats {name}\n"
         f"emoscope predict default --task {name} --split {split} -o out.txt\n```\n\n"
-        "[Tasks and evaluation](../../guide/tasks.md) says the rest.\n",
+        "See [tasks and evaluation](../../guide/tasks.md).\n",
         "## Files\n",
     ]
     for revision in task["revisions"]:
@@ -263,7 +263,7 @@ def _system_page(name: str) -> str:
         "paper": system["citation"],
         "learns from": system["learns_from"],
         "needs": ", ".join(f"`pip install 'emoscope[{extra}]'`" for extra in system["extras"]),
-        "instead of what the paper had": "; ".join(system["substitutions"]),
+        "substitutions": "; ".join(system["substitutions"]),
     }
     scores = [
         (f"[{task}](../tasks/{task}.md)", system["published"].get(task, "-"), system["measured"].get(task, "-"))
@@ -276,8 +276,8 @@ def _system_page(name: str) -> str:
             table(["", ""], [(f"**{key}**", value or "-") for key, value in facts.items()]),
             f"```text\nemoscope train {name} --task {system['tasks'][0]} -o runs/{name}\n```\n",
             table(["task", "the paper's score", "ours"], scores),
-            "The papers' scores are of their test sets; ours are means over runs, and on which data "
-            "[systems](../../results/systems.md) says.\n",
+            "The papers' scores are on their test sets; ours are means over runs, on the data named in "
+            "[systems](../../results/systems.md).\n",
             "## Settings\n\n`--set name=value` changes one. Defaults are the paper's, where it gives them.\n",
             table(["setting", "default", "meaning"], settings),
         ]
