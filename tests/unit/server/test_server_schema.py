@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import hypothesis
@@ -43,8 +44,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FuzzedSite]:
     keeper = FuzzedSite.prepare(folder)
     limits = {"EMOSCOPE_MAILS_PER_ADDRESS": "100000", "EMOSCOPE_EXPLANATIONS_PER_MINUTE": "0"}
     limits |= dict.fromkeys(("EMOSCOPE_REGISTRATIONS_PER_ADDRESS", "EMOSCOPE_REGISTRATIONS_PER_NETWORK"), "100000")
-    with running_server(folder, EMOSCOPE_MAIL_URL="console:", **limits) as server:
-        yield FuzzedSite(server.url, folder / "server.log", keeper)
+    with (
+        running_server(folder, EMOSCOPE_MAIL_URL="console:", **limits) as server,
+        closing(FuzzedSite(server.url, folder / "server.log", keeper)) as site,
+    ):
+        yield site
 
 
 def _described(url: str) -> Any:
