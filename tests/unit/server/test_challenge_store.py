@@ -256,7 +256,7 @@ def test_a_backup_of_a_store_in_use_can_be_served(tmp_path: Path) -> None:
         copy = backup(store, tmp_path / "copy")
         stop.set()
         thread.join()
-        with pytest.raises(EmoscopeError, match="is there already"):
+        with pytest.raises(EmoscopeError, match="already exists; choose a new folder"):
             backup(store, copy)
     restored = Store.open(copy, f"sqlite:///{copy / 'emoscope.sqlite3'}", clock=Clock())
     kept = list_submissions(restored, authenticate(restored, made.token), "mine")
