@@ -19,8 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.common import paths
-from benchmarks.common.provenance import keep, made
+from benchmarks.common.provenance import BLIND, keep, made
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
 from emoscope.distil.pool import own_examples
@@ -34,7 +33,6 @@ from emoscope.runs.train import official_score
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
-BLIND = paths.ROOT / "benchmarks" / "blind"
 VOTE = 0.5
 
 
@@ -119,7 +117,7 @@ def main() -> None:
             with atomic_write(BLIND / name / f"{options.name}.txt") as handle:
                 handle.writelines(f"{task.labels[best]}\n" for best in (test * factors).argmax(1))
             settings = {"teachers": [folder.name for folder in options.folders], "folds": options.folds}
-            keep(paths.ROOT / "benchmarks" / "blind" / name / f"{options.name}.txt", made(fit_context.seed, settings))
+            keep(BLIND / name / f"{options.name}.txt", made(fit_context.seed, settings))
 
 
 if __name__ == "__main__":
