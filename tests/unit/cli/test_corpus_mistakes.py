@@ -126,3 +126,8 @@ def test_judgements_of_other_rows_are_reported(files: Path) -> None:
     assert code == 0
     assert "1 judged task is no borderline row" in " ".join(printed.split())
     assert "review set aside 1" in " ".join(printed.split())
+
+
+def test_the_example_makes_the_folders_above_it(files: Path) -> None:
+    assert run("corpus", "example", "new/deep/example")[0] == 0
+    assert (files / "new" / "deep" / "example" / "plan.toml").is_file()

@@ -1,6 +1,7 @@
 """The example that comes with the package: a plan with its logs, seeds and judgements."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from emoscope.core.files import atomic_folder
@@ -16,6 +17,8 @@ def write_example(folder: str | Path) -> Path:
     ...     write_example(folder).name
     'plan.toml'
     """
+    with suppress(OSError):  # atomic_folder says what is wrong
+        Path(folder).absolute().parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(folder) as part:
         shutil.copytree(EXAMPLE, part, dirs_exist_ok=True)
     return Path(folder) / "plan.toml"
