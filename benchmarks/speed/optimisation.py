@@ -112,9 +112,9 @@ def package_steps(read: Reading) -> dict[str, Any]:
     network, examples = read.network, read.examples
 
     def all_laid_out_first() -> None:
-        before, networks.LAID_OUT_AT_ONCE = networks.LAID_OUT_AT_ONCE, len(examples)
+        before, networks.ROWS_AT_ONCE = networks.ROWS_AT_ONCE, len(examples)
         network.logits(examples)
-        networks.LAID_OUT_AT_ONCE = before
+        networks.ROWS_AT_ONCE = before
 
     def meanwhile() -> None:
         network.logits(examples)
