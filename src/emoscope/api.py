@@ -1,4 +1,4 @@
-"""The commands as functions: they take names of tasks, splits and files, and return results."""
+"""The commands as functions, which take names of tasks, splits and files and return results."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def tasks() -> list[str]:
-    """The names of the shared tasks; `emoscope.get_task` gives one of them.
+    """The names of the shared tasks; `emoscope.get_task` returns one of them.
 
     >>> "iest" in tasks()
     True
@@ -25,7 +25,7 @@ def tasks() -> list[str]:
 
 
 def systems(task: str | None = None) -> list[str]:
-    """The names of the systems that can be trained; with `task`, those that were made for it.
+    """The names of the systems that can be trained; with `task`, those made for it.
 
     >>> "nano" in systems(), "amobee" in systems("emocontext")
     (True, False)
@@ -45,7 +45,7 @@ def predict(
     split: str | None = None,
     data: Path | None = None,
 ) -> list[str]:
-    """The labels that a run or an embedded model predicts for an official file or a split of the data.
+    """Predict labels for an official file or a split of the data with a run or an embedded model.
 
     >>> predict("runs/mine", "emocontext", split="dev")  # doctest: +SKIP
     ['others', 'angry', ...]
@@ -67,7 +67,7 @@ def evaluate(
     seed: int = 0,
     data: Path | None = None,
 ) -> "Evaluation":
-    """Score predictions (a file, or labels in order) officially, against a labelled file or a split.
+    """Score predictions (a file, or labels in order) with the official metric against a labelled file or a split.
 
     >>> evaluate("predictions.txt", "emocontext", split="dev").score  # doctest: +SKIP
     0.7304
@@ -89,7 +89,7 @@ def compare(
     seed: int = 0,
     data: Path | None = None,
 ) -> "Comparison":
-    """Compare files of predictions: which differ significantly, and which form a cluster.
+    """Compare prediction files: which differ significantly, and which form a cluster.
 
     >>> compare(["a.txt", "b.txt"], "emocontext", split="dev").rows[0].name  # doctest: +SKIP
     'b'
@@ -103,7 +103,7 @@ def compare(
 def task_and_file(
     name: str, path: str | Path | None, split: str | None, data: Path | None, *, option: str
 ) -> "tuple[Task, Path | Located]":
-    """A task, and the file or split to read; `option` is the name of the file's parameter in messages."""
+    """A task and the file or split to read; `option` is the name of the file's parameter in messages."""
     from emoscope.tasks import get_task
     from emoscope.tasks.data import find_split
 

@@ -22,7 +22,7 @@ DESCRIPTION = (
 
 
 def emotion_tool(model: str = "default", **options: "Unpack[Options]") -> "BaseTool":
-    """A tool named `detect_emotion`, which takes `turns`, oldest first; `options` are those of `emoscope.load`."""
+    """A tool named `detect_emotion` that takes `turns`, oldest first; `options` are those of `emoscope.load`."""
     tools = require("langchain_core.tools", extra="langchain")
     detector = load(model, **options)
 

@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol: tools that detect emotions, for assistants that start `emoscope mcp`."""
+"""A Model Context Protocol server with emotion detection tools, for assistants that start `emoscope mcp`."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -1,4 +1,4 @@
-"""A scikit-learn classifier of texts and dialogues, for pipelines, searches and cross-validation of scikit-learn.
+"""A scikit-learn classifier for texts and dialogues, for use in pipelines, searches and cross-validation.
 
 >>> from emoscope.sklearn import EmotionClassifier
 >>> texts, labels = ["I won the prize", "so lonely now"] * 5, ["joy", "sadness"] * 5
@@ -29,16 +29,16 @@ from sklearn.utils.validation import check_is_fitted  # noqa: E402
 class EmotionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """`nano`'s n-grams and logistic regression as an estimator; X are texts, or dialogues as lists of turns.
 
-    The label is that of the last turn. `detector()` gives what was learnt as a detector, which can be saved, pickled
-    and explained.
+    The label is that of the last turn. `detector()` returns the fitted model as a detector, which can be saved and
+    pickled and explains its answers.
 
     Parameters
     ----------
-    strength : the inverse of regularisation, which scikit-learn calls C.
-    bits : the size of the table of hashed n-grams is 2 to this power.
+    strength : the inverse regularisation strength, which scikit-learn calls C.
+    bits : the table of hashed n-grams has 2 to this power entries.
     word_lengths, char_lengths : the lengths of n-grams.
-    min_rows : n-grams of fewer rows are not learnt from.
-    calibration_folds : folds on which probabilities are calibrated; 0 leaves them as they are.
+    min_rows : n-grams in fewer rows are ignored.
+    calibration_folds : folds used to calibrate probabilities; 0 leaves them uncalibrated.
     random_state : the seed of the folds.
     """
 
@@ -81,7 +81,7 @@ class EmotionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict_proba(self, X: Sequence[DialogueLike]) -> NDArray[np.float64]:  # noqa: N803
-        """The probability of each class, a row for each text, in the order of `classes_`."""
+        """The class probabilities, a row for each text, in the order of `classes_`."""
         check_is_fitted(self)
         return self.detector_.predict_proba(example.dialogue for example in _examples(X))
 
@@ -105,6 +105,6 @@ class EmotionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _examples(dialogues: Any) -> list[Example]:
     if isinstance(dialogues, str | Dialogue):
         raise ValueError("expected a list of texts or dialogues, not a single one")
-    if hasattr(dialogues, "columns"):  # a data frame, such as a column transformer passes on
+    if hasattr(dialogues, "columns"):  # a data frame, for example from a column transformer
         raise ValueError("expected one column of texts, not a data frame; name the column without brackets")
     return [Example.last(Dialogue.of(dialogue)) for dialogue in dialogues]

@@ -22,7 +22,7 @@ from spacy.tokens import Doc, Span  # noqa: E402
 class EmotionComponent:
     """Sets `doc._.emotion`, the `Detection` of the text; with `sentences`, also `span._.emotion` of each sentence.
 
-    Sentences are read as the turns of a dialogue, each with those before it as its context.
+    Sentences are treated as the turns of a dialogue, each with the sentences before it as context.
     """
 
     def __init__(self, detector: Detector, *, sentences: bool = False) -> None:
@@ -36,7 +36,7 @@ class EmotionComponent:
         return next(self.pipe([doc]))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 128) -> Iterator[Doc]:
-        """Answer documents in batches."""
+        """Process documents in batches."""
         documents = iter(stream)
         while batch := list(islice(documents, batch_size)):
             for doc, detection in zip(batch, self.detector.detect_many(doc.text for doc in batch), strict=True):
@@ -51,14 +51,14 @@ class EmotionComponent:
                 span._.emotion = found
 
     def to_bytes(self, **_: Any) -> bytes:
-        """Empty: the model is loaded by its name."""
+        """Return no bytes: the model is loaded by name."""
         return b""
 
     def from_bytes(self, _: bytes, **__: Any) -> "EmotionComponent":
         return self
 
     def to_disk(self, *_: Any, **__: Any) -> None:
-        """Nothing, as for `to_bytes`."""
+        """Write nothing: the model is loaded by name."""
 
     def from_disk(self, *_: Any, **__: Any) -> "EmotionComponent":
         return self
@@ -68,6 +68,6 @@ class EmotionComponent:
     "emoscope", default_config={"model": "default", "labels": None, "sentences": False}, assigns=["doc._.emotion"]
 )
 def make_component(nlp: Language, name: str, model: str, labels: str | None, sentences: bool) -> EmotionComponent:
-    """The component that `nlp.add_pipe("emoscope")` adds."""
+    """Create the component for `nlp.add_pipe("emoscope")`."""
     del nlp, name
     return EmotionComponent(load(model, labels=labels), sentences=sentences)

@@ -65,15 +65,15 @@ def serve_cli(
 
     given = {"data_dir": data_dir, "model": model, "public_url": public_url, "log_format": log_format}
     settings = Settings.from_environment(given=given)
-    # Said here in one line, what would be a traceback out of a server process.
+    # Fail here with one line rather than with a traceback from a server process.
     resolve(settings.model)
     Store.open(settings.data_dir, settings.database_url).close()
-    # The server processes read the same variables.
+    # The server processes read their settings from the environment.
     os.environ |= {variable(name): str(value) for name, value in given.items() if value is not None}
     with tempfile.TemporaryDirectory(prefix="emoscope-metrics-") as shared:
-        if workers > 1:  # so that /metrics of any process tells of all, and limits hold over all
+        if workers > 1:  # share metrics and limits between processes
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = shared
-            os.environ.setdefault("EMOSCOPE_CORES", str(max(1, cores() // workers)))  # of each
+            os.environ.setdefault("EMOSCOPE_CORES", str(max(1, cores() // workers)))  # per process
         uvicorn.run(
             "emoscope.server.app:app_from_environment",
             factory=True,

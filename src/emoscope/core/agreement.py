@@ -1,4 +1,4 @@
-"""Agreement between annotators: Fleiss' kappa overall and per label, Krippendorff's alpha, and Cohen's kappa of pairs.
+"""Agreement between annotators: Fleiss' kappa overall and per label, Krippendorff's alpha, and Cohen's kappa for pairs.
 
 With n_ij votes for label j on item i, n_i votes on item i, and N items that have at least two votes:
 
@@ -9,17 +9,17 @@ With n_ij votes for label j on item i, n_i votes on item i, and N items that hav
 
 Where every item has the same number of votes this is Fleiss (1971); for varying numbers it is the generalisation in
 Gwet (2014), Handbook of Inter-Rater Reliability, except that an item with a single vote, which cannot show agreement,
-is left out of p_j too. The kappa of one label is that of the same votes read as "this label" against "any other".
+is left out of p_j too. The kappa of one label treats the votes as "this label" against "any other".
 
-Krippendorff's alpha (nominal) takes the same items, but weights each vote rather than each item the same, and draws the
-pairs of votes that chance would make without replacement. With n votes in all and n_j for label j:
+Krippendorff's alpha (nominal) uses the same items, but weights votes rather than items equally, and draws chance pairs
+without replacement. With n votes in all and n_j for label j:
 
     observed disagreement = sum over i of  (n_i^2 - sum_j n_ij^2) / (n_i - 1)  / n
     expected disagreement = (n^2 - sum_j n_j^2) / (n (n - 1))
     alpha                 = 1 - observed / expected
 
-These are ours because statsmodels' `fleiss_kappa` needs the same number of votes on every item, and the bootstrap needs
-Cohen's kappa of a stack of tables.
+Implemented here because statsmodels' `fleiss_kappa` needs the same number of votes on every item, and the bootstrap
+needs Cohen's kappa for a stack of tables.
 """
 
 import math
@@ -32,7 +32,7 @@ from emoscope.core.metrics import Counts, Floats
 
 
 def fleiss_kappa(counts: Counts) -> float:
-    """Fleiss' kappa of votes, items by labels; NaN if no item has two votes or all votes are for one label.
+    """Fleiss' kappa of an items-by-labels table of votes; NaN if no item has two votes or all votes are for one label.
 
     >>> round(fleiss_kappa(np.array([[3, 0], [0, 3], [2, 1]])), 4)
     0.55
@@ -61,7 +61,7 @@ def fleiss_kappa_per_label(counts: Counts) -> Floats:
 
 
 def krippendorff_alpha(counts: Counts) -> float:
-    """Krippendorff's alpha for nominal labels, of the same table as Fleiss' kappa; NaN where it is not defined.
+    """Krippendorff's alpha for nominal labels, from the same table as Fleiss' kappa; NaN where undefined.
 
     >>> round(krippendorff_alpha(np.array([[3, 0], [0, 3], [2, 1]])), 4)
     0.6
@@ -75,7 +75,7 @@ def krippendorff_alpha(counts: Counts) -> float:
 
 
 def cohen_kappa(confusion: Counts) -> Floats:
-    """Cohen's kappa from a confusion matrix, or from each in a stack; NaN where both always chose the same one label.
+    """Cohen's kappa of a confusion matrix, or of each in a stack; NaN where both only ever chose the same single label.
 
     >>> float(cohen_kappa(np.array([[20, 5], [10, 15]])).round(4))
     0.4
@@ -90,7 +90,7 @@ def cohen_kappa(confusion: Counts) -> Floats:
 
 
 def _votes(counts: Counts) -> NDArray[np.float64]:
-    """The rows with two votes or more, as floats."""
+    """The rows with at least two votes, as floats."""
     votes = np.asarray(counts, np.float64)
     if votes.ndim != 2:
         raise EmoscopeError(f"votes must be a table of items by labels, not an array of {votes.ndim} dimensions")

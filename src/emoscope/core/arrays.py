@@ -14,7 +14,7 @@ from emoscope.core.files import atomic_write, existing_file
 
 
 def save_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write named arrays, whole or not at all."""
+    """Write named arrays atomically."""
     with atomic_write(path, "wb") as handle:
         np.savez_compressed(handle, **dict[str, Any](arrays))
 
@@ -38,13 +38,13 @@ def open_arrays(path: str | Path, what: str = "a file of arrays") -> Iterator[Ma
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """All arrays of a file."""
+    """Load all arrays of a file."""
     with open_arrays(path) as stored:
         return dict(stored)
 
 
 def pack_words(words: Sequence[str]) -> NDArray[np.uint8]:
-    r"""Words as one array of bytes; none may contain a line break.
+    r"""Pack words into one byte array; none may contain a line break.
 
     >>> unpack_words(pack_words(["so", "😂"]))
     ['so', '😂']
@@ -53,6 +53,6 @@ def pack_words(words: Sequence[str]) -> NDArray[np.uint8]:
 
 
 def unpack_words(packed: NDArray[np.uint8]) -> list[str]:
-    """Read what `pack_words` made."""
+    """Undo `pack_words`."""
     text = packed.tobytes().decode("utf-8", "surrogatepass")
     return text.split("\n") if text else []

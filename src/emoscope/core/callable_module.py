@@ -1,4 +1,4 @@
-"""Packages that can be called: `emoscope.tasks` holds the tasks, `emoscope.tasks()` lists them."""
+"""Callable packages: `emoscope.tasks` holds the tasks, `emoscope.tasks()` lists them."""
 
 import sys
 from types import ModuleType

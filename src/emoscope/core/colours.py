@@ -1,4 +1,4 @@
-"""One colour for each emotion, whatever a task calls it; terminals and charts use the same."""
+"""One colour per emotion, whatever a task calls it, shared by terminals and charts."""
 
 import json
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _SPARE = ("#1b8a8f", "#b5487c", "#7a6a53", "#4d4f9e", "#94a11c", "#c98b6b")
 
 
 def colours_of(labels: Iterable[str]) -> dict[str, str]:
-    """A colour for each label: that of its emotion, or the next spare one.
+    """Map each label to the colour of its emotion, or to the next spare colour.
 
     >>> colours_of(["joy", "boredom"])
     {'joy': '#e6a100', 'boredom': '#1b8a8f'}

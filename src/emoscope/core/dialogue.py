@@ -19,7 +19,7 @@ def _read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
 
 
-# Examples are sent to worker processes, and pickle knows neither a read-only mapping nor its class.
+# Examples are sent to worker processes, and pickle cannot serialise a MappingProxyType.
 copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))
 
 
@@ -45,7 +45,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """Turns in the order they were said; at least one.
+    """One or more turns, in order.
 
     >>> Dialogue.of(["hi", "hello!"]).texts
     ('hi', 'hello!')
@@ -65,7 +65,7 @@ class Dialogue:
         """A dialogue from a list of turns, or from one turn: a string, a `Turn`, or a mapping.
 
         A mapping has the keys `text` and, if known, `speaker`; or it is a message with `role` and `content`. Messages
-        with the role system, developer or tool are skipped: nobody said them in the conversation.
+        with the role system, developer or tool are skipped: they are not part of the conversation.
 
         >>> Dialogue.of([{"speaker": "A", "text": "hi"}, "hello"]).turns[0].speaker
         'A'
@@ -89,7 +89,7 @@ class Dialogue:
         return tuple(turn.text for turn in self.turns)
 
     def upto(self, turn: int) -> "Dialogue":
-        """The dialogue up to and including turn number `turn`, from 0."""
+        """The dialogue up to and including turn `turn`, counted from 0."""
         if not 0 <= turn < len(self.turns):
             raise EmoscopeError(f"a dialogue of {len(self.turns)} turns has no turn {turn}")
         return self if turn == len(self.turns) - 1 else Dialogue(self.turns[: turn + 1], self.id)
@@ -103,9 +103,9 @@ DialogueLike = Dialogue | TurnLike | Iterable[TurnLike]
 
 
 def texts_alone(dialogues: Sequence[DialogueLike]) -> list[Sequence[str]] | None:
-    """The texts of dialogues that are all texts or lists of texts; None if any is something else, or wrong.
+    """The texts of dialogues that are all texts or lists of texts; None if any is something else or invalid.
 
-    Much sooner than a `Dialogue` of each.
+    Much faster than building each `Dialogue`.
 
     >>> texts_alone(["hi", ["hi", "hello!"]]), texts_alone(["hi", [{"text": "hello"}]])
     ([['hi'], ['hi', 'hello!']], None)
@@ -121,7 +121,7 @@ def texts_alone(dialogues: Sequence[DialogueLike]) -> list[Sequence[str]] | None
 
 
 def _is_text(text: str) -> bool:
-    """Whether it holds no half of a surrogate pair."""
+    """Whether a text is free of lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -152,7 +152,7 @@ def _turn(value: object, position: int) -> Turn:
 
 
 def _message_text(content: object, position: int) -> str:
-    """The text of a chat message, whose content may be a list of parts, or None if it calls a tool."""
+    """The text of a chat message; its content may be a list of parts, or None for a tool call."""
     parts = [content] if isinstance(content, str) else content or ()
     if not isinstance(parts, list | tuple):
         raise EmoscopeError(f"turn {position}: expected 'content' as text, not {type(content).__name__}")
@@ -162,10 +162,10 @@ def _message_text(content: object, position: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One turn to label, within its dialogue: what a task reads and a system learns from.
+    """One turn to label, within its dialogue.
 
-    `votes` are the annotators' counts per label, `variants` other wordings of the turn (back-translations) by name. An
-    example made by rewording another one has the original dialogue as its `origin`.
+    `votes` are the annotators' counts per label; `variants` are other wordings of the turn (back-translations) by name.
+    The `origin` of an example made by rewording another is the original dialogue.
 
     >>> example = Example(Dialogue.of(["hi", "I lost my keys"]), turn=1, label="sad")
     >>> example.text, example.context.texts
@@ -190,7 +190,7 @@ class Example:
 
     @property
     def text(self) -> str:
-        """The text of the turn to be labelled."""
+        """The text of the turn to label."""
         return self.dialogue.turns[self.turn].text
 
     @property
@@ -236,7 +236,7 @@ class Detection:
 
     @classmethod
     def unchecked(cls, label: str | None, scores: dict[str, float], truncated: bool, note: str | None) -> "Detection":
-        """A detection of values that are known to be right, made sooner; `scores` are not copied."""
+        """Build a detection from valid values, skipping the checks for speed; `scores` are not copied."""
         made = cls.__new__(cls)
         _set_label(made, label)
         _set_scores(made, MappingProxyType(scores))

@@ -1,14 +1,14 @@
-r"""Emoji and emoticons: where they are in a text, and their names in words.
+r"""Find emoji and emoticons in a text, and name them in words.
 
-An emoticon gets the name of the emoji that shows the same face, so `:(` and its emoji become the same words.
-The table prefers to miss one rather than to see one in "8:0", "(a:b)" or "C:\": what is missed stays in the text.
+An emoticon gets the name of the matching emoji, so `:(` and its emoji become the same words. The table favours
+precision over recall: it sees no emoticon in "8:0", "(a:b)" or "C:\", and one that it misses stays in the text.
 """
 
 import re
 from functools import lru_cache, reduce
 from importlib.resources import files
 
-# Bracket and list checks look this far back, so that a long text costs no more than its length.
+# Bracket and list checks look this many characters back, which keeps the cost linear in the length of the text.
 _WINDOW = 200
 
 _PIECES = {
@@ -16,7 +16,7 @@ _PIECES = {
     "{tear}": r"['’´`]++",
     "{sweat}": r"(?:;(?![()]))?",
     "{no_word}": r"(?!\w)",
-    # After an opening bracket a word or a mark means that the bracket opens something: "colours:(red, blue)".
+    # A word or mark after an opening bracket means that the bracket is punctuation: "colours:(red, blue)".
     "{no_content}": r"""(?![\w#@<"']|\[#)""",
 }
 
@@ -27,7 +27,7 @@ def _table(name: str) -> list[list[str]]:
 
 
 def _face(name: str, pattern: str, cheeks: str = "") -> tuple[str, str]:
-    """A row of the table. One with "()" is often drawn with cheeks, `(T_T)`; a lone bracket is not part of it."""
+    """A row of the table; faces marked "()" may have cheeks, `(T_T)`, but a lone bracket is not part of the face."""
     if cheeks:
         after = cheeks.removeprefix("()")
         pattern = rf"\({pattern}\){after}|{pattern}{after}"
@@ -38,9 +38,9 @@ def _filled(pattern: str) -> str:
     return reduce(lambda text, piece: text.replace(piece, _PIECES[piece]), _PIECES, pattern)
 
 
-# The first row that matches names the face. Each alternative starts with a character or a set, which `re` tests first.
+# The first matching row names the face. Each alternative starts with a character or set, which `re` tests first.
 _FACES = [_face(*row) for row in _table("emoticons.tsv")]
-# These may also close a word: "thank you:)". The ones with letters or slashes need a word of two letters.
+# These may also follow a word directly: "thank you:)". Those with letters or slashes need two letters before them.
 _GLUED = _filled(
     r"[:;]{nose}\)++|:{tear}{nose}\)++|[:;]{nose}\(++{no_content}|:{tear}{nose}\(++{no_content}"
     r"|:(?<=[^\W\d_]{2}:)(?:/(?![\w/])|{nose}D++{no_word}|{nose}[pP]++{no_word})|<(?<=[^\W\d_]<)3++{no_word}"
@@ -48,12 +48,12 @@ _GLUED = _filled(
 
 
 def emoticon_pattern(*, after_another: bool = False) -> str:
-    """The source of a pattern with one group, `emoticon`; after another, as in ":P:P", none needs a space before it."""
+    """The source of a pattern with one group, `emoticon`; after another one (":P:P") it needs no space before it."""
     left = "" if after_another else r"(?<!\w)"
     return rf"(?P<emoticon>{left}(?:{'|'.join(pattern for _, pattern in _FACES)})|{_GLUED}|[♡❥][\ufe0e\ufe0f]?)"
 
 
-# How each of them starts: a first character, and what must follow for a closer look to be worth while.
+# How emoticons start: the first character, and a pattern for what follows, as a cheap test before the full match.
 EMOTICON_STARTS = dict(_table("emoticon_starts.tsv"))
 
 _BRACKET = re.compile(r"(?<![:;='^-])\((?![:;])|\)")
@@ -79,7 +79,7 @@ def _face_words(face: str) -> str:
 
 
 def _is_meant(face: str, match: re.Match[str]) -> bool:
-    """Whether it is an emoticon, not brackets or letters of the sentence: "(see below:)", "A) tea B) milk"."""
+    """Whether a match is an emoticon, not part of the sentence: "(see below:)", "A) tea B) milk"."""
     before = match.string[max(0, match.start() - _WINDOW) : match.start()]
     if face[0] in "8B" and face[1] == ")":
         starts_item = not before and match.end() < len(match.string)
@@ -96,10 +96,10 @@ def _closes_nothing(before: str) -> bool:
     return depth == 0
 
 
-# The code points of all emoji and some other signs; only for these is the emoji package imported, which is slow.
+# The code points of all emoji and some other signs; only these trigger the slow import of the emoji package.
 _PICTURES = "\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001f1e5\U0001f200-\U0001fbff"
 _REGIONS = "\U0001f1e6-\U0001f1ff"
-# Signs that are plain text unless a selector asks for the picture, and the keys of a telephone likewise.
+# Signs that are plain text unless a variation selector follows; telephone keys need a keycap mark.
 _SIGNS = "\u00a9\u00ae\u203c\u2049\u2122\u2139"
 _KEYS = "0-9#*"
 _STYLE = "[\ufe0e\ufe0f]"
@@ -108,7 +108,7 @@ _JOINER = "\u200d"
 _ONE = rf"{_STYLE}?{_TONE}?{_STYLE}?[\U000e0020-\U000e007f]*"
 
 _MAY_BE_EMOJI = re.compile(f"[{_PICTURES}{_REGIONS}\ufe0f\u20e3]")
-# One emoji as a reader sees it: with its skin tone, and a family of four is one. `emoji_words` knows if it is one.
+# A candidate for one emoji as the reader sees it, with skin tone and joined emoji; `emoji_words` has the final say.
 EMOJI_PATTERN = re.compile(
     rf"[{_PICTURES}{_REGIONS}{_SIGNS}{_KEYS}](?:(?<=[{_PICTURES}]){_ONE}(?:{_JOINER}[{_PICTURES}]{_ONE})*"
     rf"|(?<=[{_REGIONS}])[{_REGIONS}]|(?<=[{_SIGNS}])\ufe0f|(?<=[{_KEYS}])\ufe0f?\u20e3)[\ufe0e\ufe0f{_JOINER}]*"
@@ -116,7 +116,7 @@ EMOJI_PATTERN = re.compile(
 
 
 def may_hold_emoji(text: str) -> bool:
-    """Whether a text is worth a search with `EMOJI_PATTERN`.
+    """Whether a text is worth searching with `EMOJI_PATTERN`.
 
     >>> may_hold_emoji("I’m fine…"), may_hold_emoji("fine 🙂")
     (False, True)
@@ -133,7 +133,7 @@ _NO_NAME_MARK = re.compile(r"[^\w\s'&*#-]")
 def emoji_words(sequence: str) -> str | None:
     """The name of an emoji in words, or None if the sequence is not an emoji.
 
-    The skin tone is left out: it says nothing about the emotion, and no detection should depend on it.
+    The skin tone is left out: no detection should depend on it.
 
     >>> emoji_words("😂"), emoji_words("👍🏽")
     ('face with tears of joy', 'thumbs up')

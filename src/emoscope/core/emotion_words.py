@@ -1,4 +1,4 @@
-"""Words for emotions: those IEST's organisers searched tweets for (Table 1 of their paper), and families of them."""
+"""Emotion words: IEST's trigger words (Table 1 of its overview paper), and groups of synonyms."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -18,7 +18,7 @@ EMOTION_OF: Mapping[str, str] = MappingProxyType(
     {word: emotion for emotion, words in TRIGGERS.items() for word in words}
 )
 
-# What people call the same emotion.
+# Synonyms of each emotion.
 _FAMILIES = (
     frozenset(["angry", "anger", "mad", "furious", "rage", "annoyed", "annoyance", "irritated"]),
     frozenset(["sad", "sadness", "unhappy", "depressed", "sorrow", "sorrowful", "grief", "down"]),
@@ -38,6 +38,6 @@ def closest_label(word: str, labels: Sequence[str]) -> str | None:
     """
     name = word.strip().lower()
     for family in _FAMILIES:
-        if name in family:  # spelling says nothing then: "mad" is not "sad"
+        if name in family:  # do not compare spellings: "mad" is not "sad"
             return next((label for label in labels if label.lower() in family), None)
     return next(iter(get_close_matches(name, labels, n=1)), None)

@@ -1,4 +1,4 @@
-"""Errors a user can cause: each is one clear line, which the command line prints without a traceback."""
+"""User errors: each is one clear line, which the command line prints without a traceback."""
 
 from collections.abc import Collection
 from difflib import get_close_matches
@@ -8,11 +8,11 @@ from typing import Any
 
 
 class EmoscopeError(Exception):
-    """A mistake the user can fix: the message says what, where and how."""
+    """A mistake that the user can fix: the message says what, where and how."""
 
 
 class InputError(EmoscopeError):
-    """A file that is not what it should be.
+    """An invalid input file.
 
     >>> str(InputError("dev.txt", "expected 5 columns, found 4", row=12))
     'dev.txt, row 12: expected 5 columns, found 4'
@@ -25,7 +25,7 @@ class InputError(EmoscopeError):
         place = f"row {row}" if isinstance(row, int) else row
         super().__init__(f"{self.path}: {problem}" if place is None else f"{self.path}, {place}: {problem}")
 
-    def __reduce__(self) -> tuple[Any, ...]:  # so that it can be raised in another process
+    def __reduce__(self) -> tuple[Any, ...]:  # makes it picklable between processes
         return partial(type(self), row=self.row), (self.path, self.problem)
 
 

@@ -1,4 +1,4 @@
-"""Optional dependencies: imported where used, and a clear line when they are missing."""
+"""Optional dependencies: imported where used, with a clear error if missing."""
 
 from importlib import import_module
 from importlib.util import find_spec
@@ -23,7 +23,7 @@ def require(module: str, *, extra: str) -> ModuleType:
 
 
 def check_installed(*packages: str, extra: str) -> None:
-    """Raise an error that says which `pip install` is needed if a package is missing, without importing any.
+    """If a package is missing, raise an error that says which `pip install` provides it; nothing is imported.
 
     >>> check_installed("json", extra="train")
     """

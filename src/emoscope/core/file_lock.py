@@ -1,4 +1,4 @@
-"""Locks on open files, which the operating system releases when the process ends; on every platform."""
+"""Cross-platform locks on open files, which the operating system releases when the process ends."""
 
 from typing import IO, Any
 

@@ -33,7 +33,7 @@ class FitContext:
     """Called with a message and the finished share of the work, from 0 to 1."""
 
     def part(self, name: str, *, seed: int | None = None) -> "FitContext":
-        """The context of one part of a larger fit: the same, with its own checkpoint folder and perhaps seed.
+        """The context for one part of a larger fit, with its own checkpoint folder and, if given, its own seed.
 
         >>> FitContext(checkpoints=Path("checkpoints")).part("first", seed=3).checkpoints.name
         'first'
@@ -42,7 +42,7 @@ class FitContext:
         return replace(self, checkpoints=checkpoints, seed=self.seed if seed is None else seed)
 
     def resource(self, name: str) -> Path:
-        """The path of a file or folder among the resources; an error if it is missing."""
+        """The path of a file or folder in the resources; an error if it is missing."""
         if self.resources is None:
             raise EmoscopeError(f"this needs {name}: give the folder of the data with --data or EMOSCOPE_DATA")
         path = self.resources / name

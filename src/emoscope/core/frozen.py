@@ -4,7 +4,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 
 class FrozenModel(BaseModel):
-    """Validated data that cannot be changed and takes no unknown fields."""
+    """Immutable validated data without unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

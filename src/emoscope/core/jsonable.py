@@ -23,7 +23,7 @@ def _plain(value: object) -> Any:
     """Convert one value that `json` does not know."""
     if isinstance(value, Path):
         return str(value)
-    if hasattr(value, "model_dump"):  # a pydantic model; importing pydantic to ask would take long
+    if hasattr(value, "model_dump"):  # a pydantic model; importing pydantic for isinstance is slow
         return value.model_dump(mode="json")
     if isinstance(value, Mapping):
         return dict(value)

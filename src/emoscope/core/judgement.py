@@ -8,13 +8,13 @@ from typing import Any
 
 from emoscope.core.errors import EmoscopeError, InputError
 
-# Characters that would break a line of a file, or could not be written.
+# Characters that would break a line of a file, or cannot be encoded.
 _CONTROL = re.compile("[\x00-\x1f\x7f\u0085\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Judgement:
-    """One worker's label for one task, and other labels the worker found possible.
+    """One worker's label for one task, and other labels that the worker considered possible.
 
     >>> Judgement("d-17", "ann", "joy")
     Judgement(task='d-17', worker='ann', label='joy', others=())
@@ -52,7 +52,7 @@ def judgement_at(
 
 
 def as_name(value: Any) -> Any:
-    """A value as a name: doccano and Label Studio number their tasks and workers."""
+    """Strip a string, or convert a number to one: doccano and Label Studio number their tasks and workers."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value.strip() if isinstance(value, str) else value

@@ -1,7 +1,7 @@
-"""Whether a message is English, judged by its letters and its most common words.
+"""Whether a message is English, judged by its script and its common words.
 
-For short chat messages, in a few microseconds, without a language model: it does not say which other language it is.
-When in doubt a message is English; names, slang, typos and emoji are no reason for doubt.
+Made for short chat messages: it takes a few microseconds and no model, and does not identify other languages. When in
+doubt a message is English; names, slang, typos and emoji do not count against it.
 """
 
 import re
@@ -17,15 +17,15 @@ _NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<\w+>|[@#]\w+|\S+@\S+|\[[^\]]*\
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
 _LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
-_MAX_CHARACTERS = 1_000  # enough to tell the language
-# Letters of another script beside Latin ones: fewer are a face such as (ノ ゜ノ) or a borrowed word.
+_MAX_CHARACTERS = 1_000  # enough to identify the language
+# Letters of another script that make a Latin text mixed; fewer are a face such as (ノ ゜ノ) or a loanword.
 _LETTERS_BESIDE = 4
-# So many different words without a single common English one are not English.
+# This many distinct words without a common English one are not English.
 _STRANGE = 6
 
 
 def language_of(text: str) -> Language:
-    """The language of a message, as far as English is concerned.
+    """Classify a message as English, mixed or another language.
 
     >>> texts = ("omg Ravi ur sooo funny 😂", "je ne sais pas", "yaar this is so boring kya kare")
     >>> [language_of(text) for text in texts]
@@ -57,7 +57,7 @@ def language_of(text: str) -> Language:
 
 @cache
 def common_words() -> tuple[frozenset[str], frozenset[str]]:
-    """Common English words, and common words of other languages that are not English too."""
+    """Common English words, and common words of other languages that are not also English."""
     english = listed_words("english.txt", "chat.txt")
     others = listed_words("spanish.txt", "hindi.txt", "other_languages.txt")
     return english, others - english - listed_words("anywhere.txt")

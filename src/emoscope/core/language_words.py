@@ -1,7 +1,7 @@
-"""Word lists that tell English, Spanish and romanised Hindi apart within a sentence, where lingua cannot.
+"""Word lists that distinguish English, Spanish and romanised Hindi within a sentence, where lingua cannot.
 
-lingua has no model of Hindi in Latin letters, and needs more than a few words to name a language. A word in two lists,
-or one that people write in any language, counts for none.
+lingua has no model of Hindi in Latin letters, and needs more than a few words to identify a language. A word in two
+lists, or one used in any language, counts for none.
 """
 
 import re
@@ -22,7 +22,7 @@ _LAUGH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """How many different words of a text are of one language only, unknown, or used in any language."""
+    """How many distinct words of a text belong to one language only, are unknown, or are used in any language."""
 
     english: int = 0
     spanish: int = 0
@@ -32,7 +32,7 @@ class WordCounts:
 
     @property
     def telling(self) -> int:
-        """How many words may tell the language."""
+        """How many words may indicate the language."""
         return self.english + self.spanish + self.hindi + self.unknown
 
 
@@ -44,7 +44,7 @@ def count_words(text: str) -> WordCounts:
     """
     languages = word_languages()
     counts: Counter[str] = Counter()
-    for word in set(words_in(text)):  # "yaar" twice is still one borrowed word
+    for word in set(words_in(text)):  # "yaar" twice is still one loanword
         language = languages.get(word)
         if language is None:
             language = languages.get(_LONG_RUN.sub(r"\1\1", word)) or languages.get(_LONG_RUN.sub(r"\1", word))
@@ -55,7 +55,7 @@ def count_words(text: str) -> WordCounts:
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text in lower case, numbers left out.
+    """The words of a text in lower case, without numbers.
 
     >>> words_in("Don’t call ME at 5!")
     ["don't", 'call', 'me', 'at']
@@ -65,7 +65,7 @@ def words_in(text: str) -> list[str]:
 
 @cache
 def word_languages() -> dict[str, str]:
-    """The language of each listed word, or "" for words that do not tell."""
+    """The language of each listed word, or "" if it indicates none."""
     languages: dict[str, str] = {}
     for language, names in _FILES.items():
         for word in listed_words(*names):
@@ -83,7 +83,7 @@ def is_common(word: str) -> bool:
 
 
 def english_words() -> frozenset[str]:
-    """The words of the English lists, and those that people write in any language.
+    """The words of the English lists, and those used in any language.
 
     >>> "sad" in english_words(), "lol" in english_words()
     (True, True)
@@ -92,7 +92,7 @@ def english_words() -> frozenset[str]:
 
 
 def is_sound(word: str) -> bool:
-    """Whether a word is laughter, or has a letter drawn out.
+    """Whether a word is laughter or elongated.
 
     >>> is_sound("hahaha"), is_sound("sooo"), is_sound("so")
     (True, True, False)

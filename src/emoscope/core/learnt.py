@@ -1,8 +1,8 @@
 """The items a model learnt from, so that its score on them is never mistaken for a test score.
 
 An item is the labelled turn with the turns before it. Its fingerprint is 48 bits of a hash of its letters and digits:
-with a million items learnt, a new one is mistaken for one of them once in 280 million. Items of fewer than five
-words in all ("thank you") are too common to count.
+with a million items learnt, the chance that a new item collides is 1 in 280 million. Items of fewer than five words in
+all ("thank you") are too common to count.
 """
 
 import re
@@ -23,7 +23,7 @@ FILE = "learnt.npz"
 BYTES = 6
 COMMON = 0  # the fingerprint of items too short to count
 MIN_WORDS = 5
-# The tasks' own splits share up to 0.6 % of their items: people happened to write the same.
+# The tasks' own splits share up to 0.6 % of their items by coincidence.
 BY_CHANCE = 0.02
 _NOT_A_WORD = re.compile(r"[\W_]+")
 
@@ -43,7 +43,7 @@ class Overlap:
 
     @property
     def is_learnt(self) -> bool:
-        """Whether it is more than chance, so that a score on these items says nothing about new ones."""
+        """Whether the overlap exceeds chance, so that a score on these items says nothing about new ones."""
         return self.items > BY_CHANCE * self.of
 
     def __str__(self) -> str:
@@ -70,10 +70,10 @@ class LearntItems:
 
     @classmethod
     def of(cls, sources: Mapping[str, Iterable[Example]]) -> "LearntItems":
-        """What was learnt from each source.
+        """Record what was learnt from each source.
 
-        Only labelled examples that were not made from another one (`origin`) get a fingerprint. Text without a gold
-        label, such as what a teacher labelled, only adds to the count of its source.
+        Only labelled examples without an `origin` get a fingerprint. Text without a gold label, such as text labelled
+        by a teacher, only adds to the count of its source.
         """
         listed = {name: list(examples) for name, examples in sources.items()}
         labelled = (e for examples in listed.values() for e in examples if e.label is not None and e.origin is None)
@@ -81,7 +81,7 @@ class LearntItems:
         return cls({name: len(examples) for name, examples in listed.items()}, np.unique(items[items != COMMON]))
 
     def __or__(self, other: "LearntItems") -> "LearntItems":
-        """What either learnt; for a source that both have, the larger count."""
+        """The union of both; a source in both keeps the larger count."""
         both = dict(self.sources)
         for name, count in other.sources.items():
             both[name] = max(count, both.get(name, 0))
@@ -95,7 +95,7 @@ class LearntItems:
         items = fingerprints(examples)
         if not len(self.fingerprints):
             return np.zeros(len(items), bool)
-        # Ours are sorted, so a binary search each; `np.isin` would sort both anew.
+        # Our fingerprints are sorted, so use binary search; `np.isin` would sort both again.
         places = np.minimum(np.searchsorted(self.fingerprints, items), len(self.fingerprints) - 1)
         return np.asarray(self.fingerprints[places] == items)
 
@@ -105,7 +105,7 @@ class LearntItems:
         return Overlap(int(learnt.sum()), len(learnt))
 
     def save(self, folder: Path) -> None:
-        """Write `learnt.npz`, whole or not at all: differences, split into byte planes, take four bytes an item."""
+        """Write `learnt.npz` atomically; delta coding and byte planes take it to four bytes per item."""
         steps = np.diff(self.fingerprints, prepend=np.uint64(0)).astype(">u8")
         planes = steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :]
         names, counts = np.array(list(self.sources), str), np.array(list(self.sources.values()), int)
@@ -113,7 +113,7 @@ class LearntItems:
 
     @classmethod
     def load(cls, folder: Path) -> "LearntItems | None":
-        """Read `learnt.npz`; None for a model made before there was such a record."""
+        """Read `learnt.npz`; None for a model that predates this record."""
         path = folder / FILE
         if not path.is_file():
             return None
@@ -126,7 +126,7 @@ class LearntItems:
 
 
 def fingerprints(examples: Iterable[Example]) -> Fingerprints:
-    """A fingerprint for each example, which case, spaces and punctuation do not change.
+    """A fingerprint for each example; case, spaces and punctuation do not matter.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> texts = ("So glad that you came!", "so  glad that you came")
@@ -142,6 +142,6 @@ def _fingerprint(example: Example) -> int:
     if sum(len(text.split()) for text in texts) < MIN_WORDS:
         return COMMON
     folded = [normalize("NFKC", text).casefold() for text in texts]
-    # Editions of a corpus differ in spaces and punctuation; but those are all there is of some turns (":-)").
+    # Editions of a corpus differ in spaces and punctuation, but some turns consist of nothing else (":-)").
     letters = [_NOT_A_WORD.sub("", text) or "".join(text.split()) for text in folded]
     return int.from_bytes(blake2b("\x1f".join(letters).encode("utf-8", "replace"), digest_size=BYTES).digest())

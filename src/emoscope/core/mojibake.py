@@ -1,9 +1,9 @@
-"""Repairing text that was read in the wrong encoding, where that is certain."""
+"""Repair text that was clearly decoded with the wrong encoding."""
 
 import html
 import re
 
-# Windows-1252 as browsers read it: the five bytes it leaves undefined stand for themselves.
+# Windows-1252 as browsers decode it: the five undefined bytes map to themselves.
 _CP1252 = {
     byte: bytes([byte]).decode("cp1252") if byte not in (0x81, 0x8D, 0x8F, 0x90, 0x9D) else chr(byte)
     for byte in range(0x80, 0x100)
@@ -17,20 +17,20 @@ _ONE_C1 = re.compile(f"[{''.join(map(chr, _C1))}]")
 _UTF8_AS_CP1252 = re.compile(
     rf"[ð-ô][{_FOLLOWING}]{{3}}|[à-ï][{_FOLLOWING}]{{2}}|(?:[Â-ß][{_FOLLOWING}]){{2,}}|[ÂÃ][{_FOLLOWING}]"
 )
-# Entities are often escaped more than once, "&amp;amp;lt;": all these ampersands stand for one.
+# Entities are often escaped more than once: "&amp;amp;lt;" is one "<".
 _ENTITY = re.compile(
     r"&(?:amp;|#38;|#[xX]26;)*+((?:lt|gt|quot|apos|nbsp|#[1-9]\d{0,6}|#[xX][1-9a-fA-F][0-9a-fA-F]{0,5});)?"
 )
-# What may rightly follow an accented letter: "désolé…”" must not turn into a Chinese character.
+# Marks that may follow an accented letter: "désolé…”" must not turn into a Chinese character.
 _PUNCTUATION = frozenset("…’”‘“–—»›™•\xa0")
 _PUNCTUATION_OR_PRICE = _PUNCTUATION | frozenset("€£¥")
 
 
 def repair_mojibake(text: str) -> str:
-    r"""Repair text that was read in the wrong encoding, and HTML entities left in it.
+    r"""Repair wrongly decoded text and leftover HTML entities.
 
-    Three faults: Windows-1252 bytes taken for Latin-1 (`\x92` for an apostrophe), UTF-8 taken for Windows-1252, and
-    `&apos;` for `'`. Characters that may be intended are left alone.
+    Repairs Windows-1252 decoded as Latin-1 (`\x92` for an apostrophe), UTF-8 decoded as Windows-1252, and entities such
+    as `&apos;`. Characters that may be intended are left alone.
 
     >>> repair_mojibake("I\x92m, itâ€™s, don&apos;t"), repair_mojibake("“désolé…”")
     ("I’m, it’s, don't", '“désolé…”')
@@ -39,7 +39,7 @@ def repair_mojibake(text: str) -> str:
 
 
 def may_be_broken(text: str) -> bool:
-    """Whether a text shows traces of a wrong encoding; HTML entities are not looked for.
+    """Whether a text shows traces of a wrong encoding, not counting HTML entities.
 
     >>> may_be_broken("I’m fine"), may_be_broken("Iâ€™m fine")
     (False, True)
@@ -60,7 +60,7 @@ def repair_and_count(text: str) -> tuple[str, int]:
         name = match.group(1)
         character = html.unescape(f"&{name}") if name else "&"
         if (character.isascii() and character.isalnum()) or character in "#;":
-            return match.group()  # nobody escapes these except to mislead
+            return match.group()  # these are only ever escaped to mislead
         repaired += match.group() != "&"
         return character
 
@@ -94,7 +94,7 @@ def _decoded(match: re.Match[str]) -> str:
     following = {character for character in sequence if character in _FOLLOWING}
     match sequence[0]:
         case "Â":
-            meant = False  # hardly a word of any language ends in it
+            meant = False  # hardly any word ends in it
         case "â" if sequence[1] in "€™":
             meant = False  # quotes, dashes and hearts
         case "Ã" if len(sequence) == 2:

@@ -1,4 +1,4 @@
-"""Answers as HTML, which notebooks show instead of the repr. Plain elements with their own style, no scripts."""
+"""Detections as HTML for notebooks: plain elements with inline styles, no scripts."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -14,7 +14,7 @@ _SAYS = {True: "#37b35b", False: "#e0574b"}  # for the answer, against it
 
 
 def detection_html(detection: "Detection") -> str:
-    """The scores as bars, the highest first.
+    """The scores as bars, highest first.
 
     >>> from emoscope.core.dialogue import Detection
     >>> "<b>joy</b>" in detection_html(Detection("joy", {"joy": 1.0}))
@@ -30,7 +30,7 @@ def detection_html(detection: "Detection") -> str:
 
 
 def timeline_html(turns: Sequence["Turn"], detections: Sequence["Detection"]) -> str:
-    """A row for each turn: who said what, the label, and how likely it is."""
+    """A row for each turn: the speaker, the text, the label and its probability."""
     colours = colours_of(detections[0].scores if detections else ())
     rows = []
     for turn, detection in zip(turns, detections, strict=True):
@@ -41,7 +41,7 @@ def timeline_html(turns: Sequence["Turn"], detections: Sequence["Detection"]) ->
 
 
 def marked_html(text: str, words: Iterable[tuple[int, int, float]]) -> str:
-    """A text whose words are marked by their weight, -1 to 1: green for the answer, red against it.
+    """Highlight words by their weight, from -1 to 1: green for the answer, red against it.
 
     >>> marked_html("so <sad>", [(3, 8, 1.0)])
     'so <mark style="background:#37b35bff;color:inherit">&lt;sad&gt;</mark>'
@@ -61,7 +61,7 @@ def _bar(share: float, colour: str) -> str:
 
 
 def table_html(rows: Iterable[Sequence[str]]) -> str:
-    """Cells that are HTML already, as a table."""
+    """A table of cells that are already HTML."""
     cells = ("".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) for row in rows)
     return '<table style="border:0">' + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
 

@@ -17,7 +17,7 @@ _TOKEN = re.compile(r"[a-z0-9@$!*']*[a-z0-9@$*']|[^\s\w]+", re.ASCII)
 _MARKS = re.compile(r"[^a-z0-9@$!*' ]+", re.ASCII)
 _DISGUISED = re.compile(r"(?=.*[a-z])(?=.*[0-9@$!])", re.ASCII)
 _RUN = re.compile(r"([a-z])\1{2,}")
-# Letters with a space or a mark between them: s.e.x, k i l l. Two are an abbreviation.
+# Letters with a space or a mark between them: s.e.x, k i l l. Two letters are an abbreviation.
 _SPELLED = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:(?: |[._*-] ?)[a-z0-9](?![a-z0-9'])){2,}", re.ASCII)
 _LETTERS = re.compile(r"[a-z0-9]", re.ASCII)
 _LONG_FORMS: dict[str, str] = read_toml("long_forms.toml")
@@ -25,7 +25,7 @@ _ENDINGS = (("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d
 
 
 def plain_words(text: str, known: Container[str] = ()) -> str:
-    """A text as lower-case words and commas; a disguised spelling may stand for one of the `known` words.
+    """A text as lower-case words and commas; disguised spellings of `known` words are recognised.
 
     >>> plain_words("I'm gonna k!lllll u!!", {"kill"})
     'i am going to kill you , '
@@ -43,7 +43,7 @@ def plain_words(text: str, known: Container[str] = ()) -> str:
 
 
 def _joined(spelled: str, known: Container[str]) -> str:
-    """Spelled-out letters as a word; a leading "i" or "a" may be a word of its own."""
+    """Join spelled-out letters into a word; a leading "i" or "a" may be a separate word."""
     letters = "".join(_LETTERS.findall(spelled))
     if letters[0] in "ia" and letters not in known and _meant(letters[1:], known) in known:
         return f"{letters[0]} {letters[1:]}"
@@ -51,7 +51,7 @@ def _joined(spelled: str, known: Container[str]) -> str:
 
 
 def _plain(token: str, known: Container[str]) -> list[str]:
-    if token.isalpha() and token not in _LONG_FORMS and not _RUN.search(token):  # most are, and are what they say
+    if token.isalpha() and token not in _LONG_FORMS and not _RUN.search(token):  # most tokens need no change
         return [token]
     bare = token.strip("!'@$*") if not token.isdigit() else token
     if not bare or _MARKS.fullmatch(token):

@@ -1,7 +1,6 @@
-"""Charts in one style, and ways to save them. Needs the extra `plots`, imported only when used.
+"""Altair charts in one style, and ways to save them. Needs the extra `plots`, imported only when used.
 
-Charts are altair's. They hold their own data, and nothing here reaches the network: not while drawing, and not from the
-saved page, which is an SVG with no script in it.
+Charts embed their data. Neither drawing nor the saved page, an SVG without scripts, uses the network.
 """
 
 import hashlib
@@ -29,13 +28,13 @@ FAINT = "#e3e6ea"  # grids
 
 @cache
 def _theme() -> dict[str, Any]:
-    # Liberation Sans is built into the renderer, so a PNG looks the same everywhere; Arial has its measures.
+    # Liberation Sans is built into the renderer, so a PNG looks the same everywhere; Arial has the same metrics.
     theme: dict[str, Any] = json.loads(files("emoscope.core").joinpath("chart_theme.json").read_text(encoding="utf-8"))
     return theme
 
 
 def altair() -> ModuleType:
-    """The altair module, or the line that says how to install it."""
+    """Import altair; if it is missing, the error says how to install it."""
     return require("altair", extra="plots")
 
 
@@ -45,19 +44,19 @@ def rows(values: Iterable[Mapping[str, Any]]) -> Any:
 
 
 def label_colours(labels: Sequence[str]) -> Any:
-    """The colour scale of these labels: each emotion has the same colour in every chart."""
+    """The colour scale for these labels; an emotion has the same colour in every chart."""
     colours = colours_of(labels)
     return altair().Scale(domain=list(colours), range=list(colours.values()))
 
 
 def titled(chart: Chart, title: str, *subtitle: str) -> Chart:
-    """The chart with a headline and, under it, lines that say what is shown."""
+    """Add a title and lines of subtitle to a chart."""
     lines = {"subtitle": list(subtitle)} if subtitle else {}
     return chart.properties(title=altair().TitleParams(text=title, **lines))
 
 
 def spec(chart: Chart) -> dict[str, Any]:
-    """The chart as a Vega-Lite document, with our style as the default."""
+    """The chart as a Vega-Lite specification, with our style as the default."""
     document: dict[str, Any] = chart.to_dict()
     config = dict(_theme())
     for key, value in document.get("config", {}).items():
@@ -71,13 +70,13 @@ def svg(chart: Chart) -> str:
 
 
 def png(chart: Chart, *, scale: float = 2.0) -> bytes:
-    """The chart as a PNG image; `scale` is the number of pixels to a point."""
+    """The chart as a PNG image, with `scale` pixels per point."""
     image: bytes = _render("png", chart, scale=scale)
     return image
 
 
 def page(chart: Chart) -> str:
-    """The chart as a whole HTML page that needs nothing else, no script and no network."""
+    """The chart as a self-contained HTML page, without scripts."""
     title = spec(chart).get("title", "")
     name = title.get("text", "") if isinstance(title, dict) else title
     return (
@@ -92,7 +91,7 @@ def page(chart: Chart) -> str:
 def heatmap(
     cells: Iterable[Mapping[str, Any]], labels: Sequence[str], x: str, y: str, *, turned: bool, size: int
 ) -> Chart:
-    """A square table of texts (`text`), each shaded by its `share`; `turned` tilts the labels of the columns."""
+    """A square table of cells with a `text`, shaded by their `share`; `turned` tilts the column labels."""
     alt = altair()
     axis = alt.Axis(domain=False, ticks=False, labelColor=INK, labelAngle=0, labelLimit=200)
     top = alt.Axis(domain=False, ticks=False, labelColor=INK, labelLimit=200, orient="top", labelAngle=-35 * turned)
@@ -106,14 +105,14 @@ def heatmap(
 
 
 def save(chart: Chart, path: str | Path) -> Path:
-    """Write a chart as PNG, SVG, HTML or Vega-Lite JSON, by the ending of the file's name; whole or not at all."""
+    """Write a chart atomically as PNG, SVG, HTML or Vega-Lite JSON, depending on the file's extension."""
     target = check_chart_file(path)
     write_file(target, _DRAWN[target.suffix.lower()](chart))
     return target
 
 
 def check_chart_file(path: str | Path) -> Path:
-    """The path, if a chart can be written there."""
+    """Check that a chart can be written to a path."""
     altair()
     target = Path(path)
     if target.suffix.lower() not in _DRAWN:
@@ -132,20 +131,19 @@ _DRAWN: dict[str, Callable[[Chart], str | bytes]] = {
 
 def _render(kind: str, chart: Chart, **options: Any) -> Any:
     converter = require("vl_convert", extra="plots")
-    # The renderer carries several versions of Vega-Lite; the one altair writes for is the right one if it is there.
+    # The renderer ships several versions of Vega-Lite; use altair's if it is among them.
     version = ".".join(altair().SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     if version in converter.get_vegalite_versions():
         options["vl_version"] = version
     draw = getattr(converter, f"vegalite_to_{kind}")
-    # No URL is allowed: a chart that refers to remote data is an error, and nothing is fetched.
+    # No URL is allowed, so a chart that refers to remote data is an error.
     return draw(spec(chart), allowed_base_urls=[], **options)
 
 
 def _with_own_ids(drawing: str) -> str:
-    """Replace the ids by ones that are unique to this drawing, and the same whenever it is drawn.
+    """Replace the ids by ones that are unique to this drawing and reproducible.
 
-    The renderer numbers ids across drawings: without this a chart would differ when drawn again, and on a page with
-    several charts `clip0` would refer to the first of them.
+    The renderer's ids depend on what was drawn before, and clash on a page with several charts.
     """
     names = dict.fromkeys(re.findall(r'\bid="([^"]+)"', drawing))
 

@@ -1,4 +1,4 @@
-"""One lazy table of `"module:attribute"` entries per kind of thing (tasks, systems, blocks)."""
+"""A lazy registry of `"module:attribute"` entries, one for each kind of object (tasks, systems, blocks)."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -13,7 +13,7 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Maps names to objects that are imported on first use.
 
-    Other packages register theirs with `add`, or with an entry point of the group `entry_points`; entry points are
+    Other packages register objects with `add`, or with an entry point in the group `entry_points`; entry points are
     looked up only for names that were not added.
 
     >>> shapes = Registry[type]("shape")

@@ -1,4 +1,4 @@
-"""Mentions of self-harm in a message, by the patterns in `words/self_harm.toml`."""
+"""Detect mentions of self-harm with the patterns in `words/self_harm.toml`."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from emoscope.core.word_lists import any_of, filled, read_toml, words_in
 
-# Every pattern needs one of these words or phrases; most messages contain none, and need no further check.
+# Every pattern needs one of these words or phrases; most messages contain none and need no further check.
 WORDS = frozenset((
     "kill", "kills", "killed", "killing", "die", "dying", "dead", "death", "suicide", "suicides", "suicidal", "unalive",
     "kms", "kys", "myself", "yourself", "himself", "herself", "themselves", "yourselves", "self", "selfharm", "wrist",
@@ -33,9 +33,9 @@ class _Lexicon(NamedTuple):
 
 
 def mentions_self_harm(text: str) -> bool:
-    """Whether a message mentions suicide or self-harm, of its writer or of others, or not wanting to live.
+    """Whether a message mentions suicide, self-harm or not wanting to live, of the writer or of others.
 
-    Common exaggerations do not count; neither do stronger ones if the writer laughs.
+    Common exaggerations do not count, nor do stronger ones if the writer laughs.
 
     >>> texts = ("I don't want to live anymore", "kill me now lol", "I'd die for a pizza")
     >>> [mentions_self_harm(text) for text in texts]

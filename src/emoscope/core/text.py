@@ -1,6 +1,6 @@
-"""Normalising chat text: emoji in words, broken encodings repaired, elongated words and repeated marks shortened.
+"""Normalise chat text: name emoji, repair encodings, shorten elongated words and repeated marks.
 
-Meaning is kept: negations, numbers and the order of words are not touched, and what was changed is counted.
+Negations, numbers and word order are kept, and changes are counted.
 """
 
 import re
@@ -22,7 +22,7 @@ from emoscope.core.mojibake import may_be_broken, repair_and_count, repair_mojib
 USER = "@user"
 URL = "<url>"
 TRIGGER = "[#TRIGGERWORD#]"
-# One sign for ".." and "...": trailing off is not a full stop, so it must not become ".", and phones write it so.
+# One character for ".." and "...", as phones write it: trailing off is not a full stop, so it must not become ".".
 ELLIPSIS = "…"
 
 
@@ -30,8 +30,8 @@ ELLIPSIS = "…"
 class TextCounts:
     """What a text contained and what was changed in it.
 
-    `users`, `urls` and `triggers` are those in the normalised text; `shouted` are words of two or more letters, all
-    capitals; the rest are changes: how many emoji, runs of letters, broken characters and so on were replaced.
+    `users`, `urls` and `triggers` are those in the normalised text; `shouted` counts all-capital words of two or more
+    letters; the rest count changes: emoji, runs of letters, broken characters and so on.
     """
 
     emoji: int = 0
@@ -56,9 +56,9 @@ class Normalised:
 def normalise(text: str, *, lowercase: bool = False) -> Normalised:
     """Normalise a chat text and count what was changed.
 
-    Emoji and emoticons become words, runs of a letter two, runs of a mark one, names `@user`, links `<url>`, either
-    mask of IEST `[#TRIGGERWORD#]`. Broken encoding is repaired; white space, quotes and hyphens become those of a
-    keyboard. Normalising is idempotent.
+    Emoji and emoticons become words, user names `@user`, links `<url>`, and both IEST masks `[#TRIGGERWORD#]`. Runs of
+    a letter are cut to two, runs of a mark to one. Broken encodings are repaired, and white space, quotes and hyphens
+    become ASCII. Normalising is idempotent.
 
     >>> normalise("Sooo happy!!! :) @bob").text
     'Soo happy! smiling face @user'
@@ -90,7 +90,7 @@ def normalise_text(text: str, *, lowercase: bool = False) -> str:
 
 
 def masked(text: str) -> bool:
-    """Whether a word of a text is masked, as in IEST.
+    """Whether a text has a masked word, as in IEST.
 
     >>> masked("I am [#TRIGGERWORD#] today"), masked("I am #1")
     (True, False)
@@ -113,7 +113,7 @@ def emoticons_in(text: str) -> list[str]:
 
 
 def strip_emoticons(text: str) -> str:
-    """The text without emoji and emoticons, white space folded.
+    """The text without emoji and emoticons, with white space collapsed.
 
     >>> strip_emoticons("haha 😂 yes :P"), strip_emoticons(":) 😂")
     ('haha yes', '')
@@ -121,13 +121,13 @@ def strip_emoticons(text: str) -> str:
     while True:
         before = text
         text = _strip(repair_mojibake(text), lambda token: " " if token.lastgroup == "emoticon" else token.group())
-        # Again, because a sign may stand free once its neighbour is gone: ":P" in "a😂:P".
+        # Repeat, because removing one may expose another: ":P" in "a😂:P".
         if text == before:
             return text
 
 
 def words(text: str) -> list[str]:
-    """The words and numbers in lower case, for statistics: no marks, emoticons, links, user names or masked words.
+    """The words and numbers in lower case, without punctuation, emoticons, links, user names or masked words.
 
     >>> words("I don’t know :) it's 3.5 @bob")
     ['i', "don't", 'know', "it's", '3.5']
@@ -147,7 +147,7 @@ _OTHER_STARTS = {
     "[": "[#nN]",
     "@": r"\w",
 }
-# `_token` is slow to fail, and `re` is fast at alternatives that each begin with one character: look there only.
+# Where `_token` may match: it is slow to fail, while `re` is fast at alternatives that begin with one character.
 _TOKEN_START = re.compile(
     "|".join(
         f"{re.escape(first)}(?:{follows})"
@@ -159,13 +159,13 @@ _TOKEN_START = re.compile(
 
 
 @cache
-def _token(after_another: bool) -> re.Pattern[str]:  # compiled when needed: it is large, and importing should be quick
+def _token(after_another: bool) -> re.Pattern[str]:  # compiled on first use: it is large
     return re.compile(
         rf"(?P<url>{URL}|(?i:(?:https?|ftp)://|(?<!\w)www\.(?=\w)){_LINK_CHARACTER}*[\w/])"
         r"|(?P<trigger>(?i:\[#(?:trigger|target)word#\]))"
         r"|(?P<space>(?i:\[newline\]))"
         rf"|{emoticon_pattern(after_another=after_another)}"
-        # "@5pm" is a time. IEST's own mask is also found glued to a word.
+        # "@5pm" is a time. IEST's mask may also follow a word directly.
         r"|(?P<user>@USERNAME(?!\w)|(?<!\w)@(?=_*[^\W\d_])\w+)"
     )
 
@@ -208,7 +208,7 @@ _ASCII_WORD = re.compile(r"\d+(?:[.,:]\d+)+|[a-z0-9]+(?:'[a-z0-9]+)*")
 
 @cache
 def _unicode_word() -> re.Pattern[str]:
-    # Vowel signs and accents are no word characters to `re`, but no word of Hindi or Thai is whole without them.
+    # `re` does not count combining marks as word characters, but words in Hindi and Thai need them.
     import unicodedata
 
     marks = "".join(mark for mark in map(chr, range(0x300, 0x1D00)) if unicodedata.category(mark)[0] == "M")
@@ -228,7 +228,7 @@ _WORD_TO_SHOUT = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
 class _Tally:
-    """The replacements of one text, counted as they are made under the names of `TextCounts`."""
+    """Makes the replacements in one text and counts them under the names of `TextCounts`."""
 
     def __init__(self, *, count_shouts: bool = False) -> None:
         self.counts: defaultdict[str, int] = defaultdict(int)
@@ -257,14 +257,14 @@ class _Tally:
 
     def shouts(self, text: str) -> None:
         if self.count_shouts:
-            self.count_shouts = False  # a second pass sees words that the first has made
+            self.count_shouts = False  # a second pass would see words that the first inserted
             shoutable = _WORD_TO_SHOUT.findall(text.replace(TRIGGER, " "))
             self.counts["shouted"] = sum(len(word) > 1 and word.isupper() for word in shoutable)
 
     def run(self, match: re.Match[str]) -> str:
         run = match.group()
         if match.group(1) is None:
-            # "?!?!" keeps both its marks, each once.
+            # "?!?!" becomes "?!".
             short = ELLIPSIS if run[0] in ".…" else "".join(dict.fromkeys(run))
             self.counts["repeated_punctuation"] += short != run
             return short
@@ -275,22 +275,22 @@ class _Tally:
 
 
 def _apart(match: re.Match[str], replacement: str) -> str:
-    """The replacement, with a space before it if it was glued to a word."""
+    """The replacement, with a space before it if it directly follows a word."""
     before = match.string[match.start() - 1 : match.start()]
     return f" {replacement}" if before.isalnum() or before == "_" else replacement
 
 
 def _is_numeral(match: re.Match[str]) -> bool:
-    """Whether a run is the end of a Roman numeral: "World War III" must not become the second."""
+    """Whether a run ends a Roman numeral: "World War III" must not become "World War II"."""
     if match.group() not in ("III", "iii") or match.string[match.end() : match.end() + 1].isalnum():
         return False
     return _NUMERAL_BEFORE.search(match.string, max(0, match.start() - 8), match.start()) is not None
 
 
 def _rewrite(text: str, lowercase: bool, tally: _Tally) -> str:
-    """Apply all rules until none applies: one may enable another, and a second call must change nothing more.
+    """Apply the rules until nothing changes, since one may enable another and normalising must be idempotent.
 
-    It terminates, because every rule consumes characters that no rule produces.
+    It terminates because every rule consumes characters that no rule produces.
     """
     while True:
         before = text
@@ -315,7 +315,7 @@ def _rewrite(text: str, lowercase: bool, tally: _Tally) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether no rule applies to a text with single spaces: true of most turns, and cheap to check."""
+    """A cheap check that no rule applies to a text with single spaces, which is true of most turns."""
     if not text.isprintable() or "&" in text or _TOKEN_START.search(text) or _has_run(text):
         return False
     return text.isascii() or not (_TYPOGRAPHIC.search(text) or may_hold_emoji(text) or may_be_broken(text))

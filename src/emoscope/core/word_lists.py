@@ -12,7 +12,7 @@ WORDS = files("emoscope.core") / "words"
 
 @cache
 def listed_words(*names: str) -> frozenset[str]:
-    """The words of shipped lists; lines that start with # are comments.
+    """The words of the shipped lists; lines that start with # are comments.
 
     >>> "lol" in listed_words("anywhere.txt")
     True
@@ -21,20 +21,20 @@ def listed_words(*names: str) -> frozenset[str]:
 
 
 def read_words(folder: Traversable, *names: str) -> frozenset[str]:
-    """The words of lists in a folder."""
+    """Read the words of lists in a folder."""
     lines = (line for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 
 def read_toml(name: str, folder: Traversable = WORDS) -> dict[str, Any]:
-    """A shipped TOML file."""
+    """Read a shipped TOML file."""
     import tomllib
 
     return tomllib.loads((folder / name).read_text(encoding="utf-8"))
 
 
 def filled(pattern: str, parts: Mapping[str, str | Sequence[str]]) -> str:
-    """A pattern on one line with its {names} replaced by `parts`, which may contain {names} too.
+    """A pattern on one line with its {names} replaced by `parts`, which may themselves contain {names}.
 
     A part that is a list matches any of its items.
 
@@ -50,7 +50,7 @@ def filled(pattern: str, parts: Mapping[str, str | Sequence[str]]) -> str:
 
 
 def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
-    """One pattern that matches any of several as whole words.
+    """A pattern that matches any of several patterns as whole words.
 
     >>> bool(any_of(["cats?", "dog"]).search("two cats")), bool(any_of(["cat"]).search("category"))
     (True, False)

@@ -1,4 +1,4 @@
-"""Cross-validation, for tasks without a development set: no dialogue is split; the same data give the same folds."""
+"""Cross-validation for tasks without a development set; folds never split a dialogue and are deterministic."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,14 +23,14 @@ from emoscope.tasks.data import data_root, find_split
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """The official score of each fold, and of all folds' predictions taken together."""
+    """The official score of each fold, and of the pooled predictions of all folds."""
 
     metric: str
     scores: tuple[float, ...]
     mean: float
     deviation: float
     pooled: float
-    learnt: int = 0  # held-out items that were learnt anyway, since the data or other corpora repeat them
+    learnt: int = 0  # held-out items that were learnt anyway, as duplicates in the data or in other corpora
 
 
 def crossvalidate(
@@ -92,7 +92,7 @@ def _predict_fold(
     context: FitContext,
     job: tuple[int, int],
 ) -> tuple[list[str], int]:
-    """Fit with a seed on all folds but one; the labels for that one, and how many of its items were learnt anyway."""
+    """Fit on all folds but one; return the labels for that fold, and how many of its items were learnt anyway."""
     seed, fold = job
     held_out, rest = (list(compress(examples, chosen)) for chosen in (numbers == fold, numbers != fold))
     system = SYSTEMS[system_name](get_task(task_name), seed=seed, settings=settings)

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PACKAGES = ("torch", "transformers", "onnx")
-CALIBRATION = 256  # dialogues that calibrate 8-bit weights
-# Every model is checked with them when it is loaded. So they are short, and have no emoji or emoticons, whose tables
-# take a while to load.
+CALIBRATION = 256  # number of dialogues that calibrate 8-bit weights
+# Every model is checked with these on loading, so they are short and have no emoji or emoticons, whose tables are slow
+# to load.
 REFERENCE = (
     Dialogue.of(["I am so happy today"]),
     Dialogue.of(["why did you lie to me", "I did not", "leave me alone!"]),
@@ -45,11 +45,11 @@ def export_bundle(
     learnt: LearntItems | None = None,
     force: bool = False,
 ) -> Bundle:
-    """Write a model folder for `emoscope.load`: networks become ONNX graphs, all else stays as it is.
+    """Write a model folder for `emoscope.load`: networks become ONNX graphs, everything else is kept as it is.
 
-    `heads` are the sets of labels to answer with, the first by default. `dialogues`, some hundred like the ones to be
-    labelled, calibrate 8-bit weights; without them the weights stay as they are. Word pieces that do not occur in the
-    texts `vocabulary` are dropped, which makes the model smaller. `learnt` records the items the model learnt.
+    `heads` are the label sets, the first being the default. `dialogues`, a few hundred typical ones, calibrate 8-bit
+    weights; without them the weights are not quantised. Word pieces that do not occur in the texts `vocabulary` are
+    dropped to make the model smaller. `learnt` records the items the model learnt.
     """
     check_installed(*PACKAGES, extra="train")
     bundle = Bundle(name=name, task=task, heads=tuple(heads))

@@ -1,4 +1,4 @@
-"""Label a task's examples with any model: a run, or a head of a bundle that has the task's labels."""
+"""Label a task's examples with any model: a run, or a bundle's head with the task's labels."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from emoscope.tasks import TASKS, Task
 
 
 def learnt_overlap(folder: Path, task: Task, examples: Sequence[Example]) -> Overlap | None:
-    """How many of the examples that a task scores the model in a folder learnt; None if it has no record.
+    """How many of a task's scored examples the model in a folder learnt; None if it has no record.
 
     >>> from emoscope.detector.bundle import resolve
     >>> from emoscope.tasks import get_task
@@ -27,7 +27,7 @@ def learnt_overlap(folder: Path, task: Task, examples: Sequence[Example]) -> Ove
 
 
 def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[str]]:
-    """A function that labels a task's examples with the model in a folder, choosing labels for the task's metric."""
+    """A function that labels a task's examples with the model in a folder, optimised for the task's metric."""
     if (folder / FILE).is_file():
         record = read_record(folder)
         if record.task != task.reference:
@@ -38,7 +38,7 @@ def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[st
         return Detector(FittedModel.load(folder), for_metric=True).label_examples
     model = FittedModel.load(folder)
     heads = model.bundle.heads
-    # Friends and EmotionPush are two tasks with the same labels, so one head, `emotionx`, may answer both.
+    # Friends and EmotionPush are two tasks with the same labels, so one head, `emotionx`, may serve both.
     head = next((head for head in heads if task.name == head.name or task.name.startswith(f"{head.name}-")), None)
     if (
         head is None and task.reference not in TASKS

@@ -33,7 +33,7 @@ class RunRecord(FrozenModel):
     data_revision: str
     seconds: float
     limit: int | None = None
-    devices: int = 1  # devices per network; with another number the weights differ in the last digits
+    devices: int = 1  # devices per network; the last digits of the weights depend on it
     settings: dict[str, Any] = Field(default_factory=dict)
     finished: str
     emoscope: str
@@ -41,11 +41,11 @@ class RunRecord(FrozenModel):
     machine: str
     packages: dict[str, str]
     dev: dict[str, Any] | None = None  # the official score on the development set, if there is one
-    held_out: dict[str, Any] | None = None  # the same on held-out folds, if the system keeps their predictions
+    held_out: dict[str, Any] | None = None  # the score on held-out folds, if the system keeps their predictions
 
 
 def environment() -> dict[str, Any]:
-    """Time, versions and machine, as a run records them."""
+    """The time, versions and machine that a run records."""
     packages = {}
     for package in _RECORDED_PACKAGES:
         try:
@@ -63,7 +63,7 @@ def environment() -> dict[str, Any]:
 
 @contextmanager
 def new_run_folder(target: Path, *, force: bool = False, mark: str = FILE) -> Iterator[Path]:
-    """A folder to write a run into, which gets its name only when it is complete.
+    """A temporary folder to write a run into, renamed to `target` when complete.
 
     With `force` an existing folder is replaced, but only if it contains the file `mark`.
     """
@@ -87,9 +87,9 @@ def new_run_folder(target: Path, *, force: bool = False, mark: str = FILE) -> It
 
 @contextmanager
 def kept_checkpoints(target: Path, what: Mapping[str, Any]) -> Iterator[Path]:
-    """A folder for checkpoints, from which the same run resumes after an interruption.
+    """A checkpoint folder, from which the same run resumes after an interruption.
 
-    It is emptied if it belongs to another run (`what`: system, seed, settings, data), and removed at the end.
+    It is emptied if it belongs to another run (`what`: system, seed, settings, data), and removed on success.
     """
     folder = target.parent / f".{target.name}.checkpoints"
     mark, content = folder / "work.json", json.dumps(dict(what))

@@ -24,7 +24,7 @@ from emoscope.tasks.data import data_root, find_split, sha256_of
 
 
 def official_score(task: Task, examples: Sequence[Example], predicted: Sequence[str]) -> float:
-    """The official metric of predictions for labelled examples.
+    """Score predictions for labelled examples with the official metric.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> items = [Example(Dialogue.of(["a"]), 0, "happy"), Example(Dialogue.of(["b"]), 0, "others")]
@@ -56,11 +56,11 @@ def train(
     force: bool = False,
     report: Callable[[str, float], None] | None = None,
 ) -> RunRecord:
-    """Fit a system on splits of a task and write the run to a folder, whole or not at all.
+    """Fit a system on splits of a task and write the run to a folder atomically.
 
-    Checkpoints are kept beside the folder, and the same call resumes from them after an interruption; where writing
-    them costs more than it saves, switch `resumable` off. `workers` members of an ensemble are trained at once, or each
-    network on `devices` devices.
+    Checkpoints are kept beside the folder, and the same call resumes from them after an interruption; turn `resumable`
+    off if writing them costs more than it saves. Trains `workers` members of an ensemble in parallel, or each network
+    on `devices` devices.
 
     >>> train("nano", "emocontext", Path("runs/nano")).dev  # doctest: +SKIP
     {'metric': 'micro-f1', 'score': 0.7125, 'file': 'dev.txt'}
@@ -115,7 +115,7 @@ def train(
 
 
 def learnt_items(system: System, own: Mapping[str, Sequence[Example]], fit_context: FitContext) -> LearntItems:
-    """The items a fitted system learnt: the labelled ones of its own data, and those of its auxiliary corpora."""
+    """The items a fitted system learnt: the labelled items of its own data and of its auxiliary corpora."""
     labelled = {name: [e for e in examples if e.label in system.task.labels] for name, examples in own.items()}
     return LearntItems.of({**labelled, **system.auxiliary(fit_context)})
 
@@ -136,9 +136,9 @@ def _check_devices(system: System, device: str, devices: int, workers: int) -> N
 def _dev_report(
     task: Task, system: System, learnt: LearntItems, root: Path | None, folder: Path
 ) -> dict[str, float | str] | None:
-    """The official score on the development split, unless there is none or the system learnt it.
+    """The official score on the development split; None if there is none or the system learnt it.
 
-    The whole evaluation is written to the run's folder as `dev.json`.
+    The full evaluation is written to the run's folder as `dev.json`.
     """
     if "dev" not in task.metadata.splits:
         return None
@@ -150,7 +150,7 @@ def _dev_report(
     if f"{task.name}/dev" in learnt.sources or learnt.overlap(examples).is_learnt:
         return None
     gold = [str(example.label) for example in examples]
-    report = evaluate_labels(task, gold, system.predict(examples), ranked=False)  # published scores are of test sets
+    report = evaluate_labels(task, gold, system.predict(examples), ranked=False)  # published scores are on test sets
     write_file(folder / "dev.json", json.dumps(report.as_dict(), indent=2))
     return {"metric": task.metadata.metric.name, "score": round(report.score, 6), "file": dev.path.name}
 
@@ -166,9 +166,9 @@ def _held_out_report(task: Task, system: System, examples: Sequence[Example]) ->
 
 
 def draw_curves(folder: Path) -> Path | None:
-    """Plot the loss of each network of a run by epoch as `curve.svg`, if any was trained.
+    """Plot each network's loss by epoch as `curve.svg`, if the run trained any.
 
-    Without the extra `plots` there is no plot; the numbers are in each network's `curve.json`.
+    Without the extra `plots` nothing is drawn; the numbers are in each network's `curve.json`.
     """
     points = [
         {"network": str(path.parent.relative_to(folder)), "epoch": epoch["epoch"], "loss": loss, "data": data}

@@ -30,20 +30,20 @@ FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class LabelMapping:
-    """Maps each corpus's labels to shared emotions or sentiments, and emotions to sentiments."""
+    """Maps the labels of each corpus to shared emotions or sentiments, and emotions to sentiments."""
 
     labels: Mapping[str, Mapping[str, str]]
     polarity: Mapping[str, str]
 
     def of(self, corpus: str, labels: Sequence[str] = ()) -> dict[str, str]:
-        """The mapping of one corpus; labels of a corpus without one are mapped by their names."""
+        """The mapping for one corpus; without a stated one, labels are mapped by name."""
         if corpus in self.labels:
             return dict(self.labels[corpus])
         return {label: emotion for label in labels if (emotion := closest_label(label, EMOTIONS)) is not None}
 
 
 def read_mapping(path: str | Path | None = None) -> LabelMapping:
-    """The mapping we ship, or the one in a TOML file with the tables `labels.CORPUS` and `polarity`.
+    """Read the shipped mapping, or a TOML file with the tables `labels.CORPUS` and `polarity`.
 
     >>> read_mapping().of("isear")["sadness"], read_mapping().of("mine", ["mad", "glad", "odd"])
     ('sadness', {'mad': 'anger', 'glad': 'joy'})
@@ -69,8 +69,8 @@ def read_mapping(path: str | Path | None = None) -> LabelMapping:
 class Cell:
     """The score of a system trained on one corpus and tested on another.
 
-    Macro-F1 over the labels that both have. `within` is the score of the same system on the same items and labels when
-    trained on the rest of the test corpus, `majority` that of the most frequent label. All are None if the corpora
+    Scores are macro-F1 over the shared labels. `within` is the score of the same system on the same items when trained
+    on the rest of the test corpus; `majority` is the score of the most frequent label. All are None if the corpora
     share fewer than two labels.
     """
 
@@ -112,11 +112,11 @@ def transfer(
     root: Path | None = None,
     report: Callable[[str, float], None] | None = None,
 ) -> TransferMatrix:
-    """Train a system on each corpus and score it on all of them, through a stated mapping of the labels.
+    """Train a system on each corpus and score it on all of them, using a mapping between labels.
 
-    Corpora are tasks, auxiliary sets or folders of corpora; by default all that the mapping names. Tested is a task's
-    dev split, else a fifth of the dialogues. Test texts are removed from the training data of every corpus, since some
-    share scenes or tweets. At most `limit` examples of each corpus are used for training, and for testing.
+    Corpora are tasks, auxiliary sets or corpus folders; by default all that the mapping names. The test set is the
+    task's dev split, or else a fifth of the dialogues. Test texts are removed from the training data of every corpus,
+    since some share scenes or tweets. `limit` caps the training and the test examples of each corpus.
 
     >>> transfer("nano", ["emocontext", "isear"], limit=2000).cells[1].score  # doctest: +SKIP
     0.41
@@ -153,7 +153,7 @@ Parts = tuple[list[Example], list[Example], dict[str, str]]
 
 
 def _parts(name: str, stated: LabelMapping, context: FitContext) -> Parts:
-    """The training and the test part of a corpus, both with the shared labels, and the mapping."""
+    """The training and test examples of a corpus with the shared labels, and the mapping used."""
     if name in TASKS or is_corpus(name):
         task = get_task(name)
         mapped = stated.of(name, task.labels)
@@ -204,7 +204,7 @@ def _cell(
     polarity: Mapping[str, str],
 ) -> Cell:
     mine, theirs = trained.task.labels, own.task.labels
-    # If either corpus has sentiments, emotions are read as sentiments too.
+    # If either corpus has sentiments, emotions are mapped to sentiments too.
     names = EMOTIONS if {*mine, *theirs} <= set(EMOTIONS) else SENTIMENTS
     meaning = {label: label for label in EMOTIONS} if names is EMOTIONS else {**polarity, **{s: s for s in SENTIMENTS}}
     shared = tuple(name for name in names if all(name in map(meaning.get, labels) for labels in (mine, theirs)))
@@ -228,7 +228,7 @@ def _cell(
 
 
 def transfer_chart(matrix: TransferMatrix) -> Any:
-    """The matrix as a chart: macro-F1 in each cell, shaded by its ratio to the score within the corpus."""
+    """A chart of the matrix: macro-F1 in each cell, shaded by its ratio to the within-corpus score."""
     from emoscope.core.plots import heatmap, titled
 
     names = [Path(name).name for name in matrix.corpora]

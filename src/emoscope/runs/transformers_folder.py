@@ -40,7 +40,7 @@ def save_for_transformers(
         shift = np.log([head.prior[label] / head.trained[label] for label in head.labels])
     with new_run_folder(Path(folder), force=force, mark="config.json") as part:
         write_transformers(network, part, head.labels, places=places, temperature=head.temperature, shift=shift)
-        window: Any = network.window  # only transformers can be written
+        window: Any = network.window  # only transformers get here
         turns = f"turns[-{window.context}:]" + ("[::-1]" if window.reverse else "")
         write_file(part / CARD, model_card(head, {**facts, "turns": turns}, LearntItems.load(source)))
     return head.labels
@@ -85,7 +85,7 @@ def _student(folder: Path, labels: str | None) -> "tuple[Head, Network, list[int
 
 
 def model_card(head: Head, facts: dict[str, Any], learnt: LearntItems | None) -> str:
-    """The model card, with the metadata for the hub at its top.
+    """The model card, headed by the hub's metadata.
 
     >>> mood = Head(name="mood", labels=("good", "bad"), trained={"good": 0.5, "bad": 0.5})
     >>> model_card(mood, {"name": "mine", "title": "Moods", "terms": "Free."}, None).splitlines()[1]

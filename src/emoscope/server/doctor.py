@@ -1,4 +1,4 @@
-"""Checks of a deployment: each finding says what is wrong and what to type."""
+"""Deployment checks: each finding says what is wrong and how to fix it."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ _SPACE = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found; `mend` is what to do about it, if anything."""
+    """The result of a check; `mend` is the fix, if one is needed."""
 
     check: str
     state: State
@@ -45,7 +45,7 @@ class Finding:
 
 
 def examine(settings: Settings, *, url: str | None = None, mail_to: str | None = None) -> Iterator[Finding]:
-    """Every check in turn, one finding or more each. Nothing is changed; a mail is sent only to `mail_to`.
+    """Run every check and yield its findings; nothing is changed, and mail is sent only to `mail_to`.
 
     >>> [one.check for one in _folder(Settings(data_dir=Path("/nowhere")))]
     ['folder']
@@ -128,7 +128,7 @@ def _database(settings: Settings) -> Iterator[Finding]:
         with database.read() as session:
             rows = session.execute(select(Job.state, func.count()).group_by(Job.state))
             counts: dict[str, int] = dict(rows.all())
-    except Exception as error:  # whatever a driver raises of a file that is no database
+    except Exception as error:  # drivers raise anything for a file that is not a database
         first = next(iter(str(error).splitlines()), type(error).__name__)
         right = f"is it up, and {variable('database_url')} right?"
         yield Finding("database", "error", first, "emoscope challenge upgrade" if "upgrade" in first else right)
@@ -185,7 +185,7 @@ def _clock(settings: Settings) -> Iterator[Finding]:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".doctor-") as file:
             skew = abs(os.fstat(file.fileno()).st_mtime - time.time())
     except OSError:
-        return  # said of the folder
+        return  # already reported by `_folder`
     newest = max((path.stat().st_mtime for path in folder.iterdir()), default=0.0)
     if skew > _CLOCK_SECONDS:
         detail = f"the disk's clock is {skew:.0f} s off this machine's"
@@ -212,7 +212,7 @@ def _mail(settings: Settings, to: str | None) -> Iterator[Finding]:
             mailer.send(to, "emoscope: a test", "This server can send mail.")
         else:
             mailer.greet()
-    except Exception as error:  # of sockets, certificates and SMTP alike
+    except Exception as error:  # from sockets, certificates or SMTP
         reason = error.__cause__ or error
         yield Finding("mail", "error", f"{mailer.server.host} refuses us ({reason})", f"mend {variable('mail_url')}")
         return
@@ -267,7 +267,7 @@ def _proxy(settings: Settings, url: str | None) -> Iterator[Finding]:
 
 
 def _seen(settings: Settings, base: str, seen: dict[str, Any], own_address: str) -> Iterator[Finding]:
-    """Whether the server sees a request as it was sent, from this address."""
+    """Check that the server sees the request's host, scheme and address as they were sent."""
     public = urlsplit(base)
     problems = []
     if seen["host"].lower() != public.netloc.lower():

@@ -13,12 +13,12 @@ from emoscope.server.mail import mail_server
 
 
 def variable(name: str) -> str:
-    """The variable that holds a setting.
+    """The environment variable for a setting.
 
     >>> variable("max_turns"), variable("data_dir")
     ('EMOSCOPE_MAX_TURNS', 'EMOSCOPE_SERVER_DATA')
     """
-    # EMOSCOPE_DATA is the folder of the benchmarks.
+    # EMOSCOPE_DATA is already the folder of the benchmarks.
     return f"EMOSCOPE_{'SERVER_DATA' if name == 'data_dir' else name.upper()}"
 
 
@@ -103,7 +103,7 @@ class Settings(BaseModel):
 
     @property
     def https(self) -> bool:
-        """Whether people reach the server through HTTPS."""
+        """Whether the public address is HTTPS."""
         return (self.public_url or "").startswith("https://")
 
     @classmethod

@@ -1,6 +1,6 @@
 """The tables of shared tasks and annotation studies.
 
-None holds a gold label of a shared task: gold files are named by their hash and stay in the file store.
+None holds gold labels of a shared task: gold files stay in the file store, named by their hash.
 """
 
 from datetime import UTC, datetime
@@ -17,7 +17,7 @@ Keyword = Annotated[str, mapped_column(String(16))]  # a role, kind or state
 
 
 class UtcDateTime(sa.TypeDecorator[datetime]):
-    """A moment. SQLite keeps no time zone, so moments are written in UTC and read as such."""
+    """A timestamp, stored in UTC because SQLite keeps no time zone."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
@@ -37,14 +37,14 @@ class UtcDateTime(sa.TypeDecorator[datetime]):
 
 
 class Base(DeclarativeBase):
-    """All tables, with constraint names that migrations can refer to on both databases."""
+    """The base of all tables, with constraint names that migrations can use on both databases."""
 
     metadata = sa.MetaData(naming_convention=NAMING)
     type_annotation_map: ClassVar[dict[Any, Any]] = {datetime: UtcDateTime, dict[str, Any]: sa.JSON, list[str]: sa.JSON}
 
 
 class Numbered(Base):
-    """A table whose rows have a number of their own."""
+    """A table with a numeric primary key."""
 
     __abstract__ = True
 
@@ -52,7 +52,7 @@ class Numbered(Base):
 
 
 class Named(Numbered):
-    """A table of teams or people; `key` is the name as compared, so that no two look alike."""
+    """A table of teams or people; `key` is the name normalised for comparison, so that no two look alike."""
 
     __abstract__ = True
 
@@ -75,7 +75,7 @@ class Challenge(Numbered):
     max_teams: Mapped[int]
     texts: Mapped[dict[str, Any] | None]  # rules, data, timeline and faq, in Markdown
     downloads: Mapped[Keyword] = mapped_column(default="open")  # or "registered": for teams only
-    survey: Mapped[list[dict[str, Any]] | None] = mapped_column(sa.JSON)  # what teams are asked about their systems
+    survey: Mapped[list[dict[str, Any]] | None] = mapped_column(sa.JSON)  # questions to teams about their systems
     report: Mapped[Keyword] = mapped_column(default="optional")  # or "ranked": no rank without an answer
     created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
@@ -83,7 +83,7 @@ class Challenge(Numbered):
 
 
 class Phase(Numbered):
-    """A stretch of time with its own data, caps and board."""
+    """A phase of a challenge, with its own data, submission limits and leaderboard."""
 
     __tablename__ = "phases"
     __table_args__ = (UniqueConstraint("challenge_id", "name"),)
@@ -107,14 +107,14 @@ class Phase(Numbered):
     unlabelled_name: Mapped[str] = mapped_column(String(120))
     gold_sha256: Mapped[Sha256]
     labels: Mapped[Keyword] = mapped_column(default="secret")  # when teams get the gold: "closed", "next" or never
-    humans: Mapped[dict[str, Any] | None]  # the figures of the human baseline, where there is one
-    # How scores are told while the phase is open: step, margin, how many items are public, the file of which they are
+    humans: Mapped[dict[str, Any] | None]  # scores of the human baseline, if any
+    # How scores are shown while the phase is open: step, margin, number of public items, and the file that lists them
     public: Mapped[dict[str, Any] | None]
     challenge: Mapped[Challenge] = relationship(back_populates="phases")
 
 
 class ChallengeFile(Numbered):
-    """A file that is given out besides those of the phases, such as training data; with a phase, once that opens."""
+    """An extra download, such as training data; if it has a phase, it is available once that opens."""
 
     __tablename__ = "challenge_files"
     __table_args__ = (UniqueConstraint("challenge_id", "name"),)
@@ -137,9 +137,9 @@ class Team(Named):
 
     challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
     merged_into: Mapped[int | None] = mapped_column(ForeignKey("teams.id"))
-    approved_at: Mapped[datetime | None]  # None: the organisers have yet to let it in
+    approved_at: Mapped[datetime | None]  # None: awaiting approval by the organisers
     deleted_at: Mapped[datetime | None]
-    disqualified_for: Mapped[str | None] = mapped_column(String(500))  # None: it is not
+    disqualified_for: Mapped[str | None] = mapped_column(String(500))  # None: not disqualified
     challenge: Mapped[Challenge] = relationship()
     members: Mapped[list["Member"]] = relationship(viewonly=True, order_by="Member.id")
 
@@ -150,7 +150,7 @@ class Team(Named):
 
 
 class Report(Base):
-    """What a team tells about its system: its answers to the challenge's survey, a summary and a paper."""
+    """A team's report on its system: answers to the challenge's survey, a summary and a paper."""
 
     __tablename__ = "reports"
 
@@ -169,14 +169,14 @@ class Member(Numbered):
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     name: Mapped[str] = mapped_column(String(64))
     email: Mapped[str | None] = mapped_column(String(254))
-    verified_at: Mapped[datetime | None]  # when the address was shown to be theirs
-    subject: Mapped[str | None] = mapped_column(String(400), index=True)  # who they are to an OpenID provider
+    verified_at: Mapped[datetime | None]  # when they confirmed the address
+    subject: Mapped[str | None] = mapped_column(String(400), index=True)  # their identity at the OpenID provider
     created_at: Mapped[datetime]
     team: Mapped[Team] = relationship()
 
 
 class Token(Numbered):
-    """A credential. Only its hash is kept; it is random enough that a plain hash cannot be undone."""
+    """A credential, stored as a hash; it is random enough that a plain hash is safe."""
 
     __tablename__ = "tokens"
 
@@ -192,7 +192,7 @@ class Token(Numbered):
 
 
 class Invitation(Numbered):
-    """A one-time right to join a team."""
+    """A one-time invitation to join a team."""
 
     __tablename__ = "invitations"
 
@@ -204,7 +204,7 @@ class Invitation(Numbered):
 
 
 class OneTimeLink(Numbered):
-    """A secret that works once: an address to be confirmed, a lost token to be replaced, a right to register."""
+    """A one-time secret to confirm an address, replace a lost token or register."""
 
     __tablename__ = "one_time_links"
 
@@ -219,7 +219,7 @@ class OneTimeLink(Numbered):
 
 
 class Attempt(Numbered):
-    """Something of which nobody may do too much; `who` is a keyed hash of an address, and rows last a day."""
+    """A rate-limited action; `who` is a keyed hash of an address, and rows are kept for a day."""
 
     __tablename__ = "attempts"
     __table_args__ = (Index("ix_attempts_who", "kind", "who", "at"),)
@@ -230,7 +230,7 @@ class Attempt(Numbered):
 
 
 class EndedSession(Base):
-    """A session that was signed out of; its cookie, which is valid until it expires, is refused."""
+    """A signed-out session, whose cookie is refused although it has not expired."""
 
     __tablename__ = "ended_sessions"
 
@@ -239,7 +239,7 @@ class EndedSession(Base):
 
 
 class Merge(Numbered):
-    """One team's offer to join with another."""
+    """One team's offer to merge with another."""
 
     __tablename__ = "merges"
 
@@ -253,7 +253,7 @@ class Merge(Numbered):
 
 
 class Submission(Numbered):
-    """One upload that was judged. `charged` says whether it uses its day's quota; `day` is in the phase's time zone."""
+    """A checked upload; `charged` says whether it counts towards the day's quota, `day` is in the phase's time zone."""
 
     __tablename__ = "submissions"
     __table_args__ = (
@@ -275,7 +275,7 @@ class Submission(Numbered):
     state: Mapped[Keyword]
     charged: Mapped[bool]
     problems: Mapped[list[str]]
-    chosen_at: Mapped[datetime | None]  # when the team chose it as its final one; the latest choice holds
+    chosen_at: Mapped[datetime | None]  # when the team chose it as final; the latest choice counts
     deleted_at: Mapped[datetime | None]
     phase: Mapped[Phase] = relationship()
     team: Mapped[Team] = relationship()
@@ -295,7 +295,7 @@ class LogEntry(Numbered):
 
 
 class Job(Numbered):
-    """Work that must be done once; `key` says which, so that it cannot be queued twice."""
+    """A job to be done once; the unique `key` keeps it from being queued twice."""
 
     __tablename__ = "jobs"
     __table_args__ = (Index("ix_jobs_due", "state", "not_before"),)
@@ -308,7 +308,7 @@ class Job(Numbered):
     gold_sha256: Mapped[Sha256 | None]
     state: Mapped[Keyword]
     attempts: Mapped[int]
-    lost: Mapped[int]  # how often a worker went away with it
+    lost: Mapped[int]  # how often a worker died while running it
     lease: Mapped[str | None] = mapped_column(String(32))
     leased_until: Mapped[datetime | None]
     not_before: Mapped[datetime]
@@ -318,7 +318,7 @@ class Job(Numbered):
 
 
 class Result(Numbered):
-    """A score, with the hashes of what made it. The check refuses a score that is not a finite fraction."""
+    """A score with the hashes of its inputs; the constraint rejects scores that are not finite fractions."""
 
     __tablename__ = "results"
     __table_args__ = (
@@ -329,14 +329,14 @@ class Result(Numbered):
     submission_id: Mapped[int] = mapped_column(ForeignKey("submissions.id"))
     scorer_sha256: Mapped[Sha256]
     gold_sha256: Mapped[Sha256]
-    score: Mapped[float] = mapped_column(sa.Float(53))  # on what decides at the close
-    public_score: Mapped[float | None] = mapped_column(sa.Float(53))  # on the public part, where there is one
+    score: Mapped[float] = mapped_column(sa.Float(53))  # on the items that decide the final ranking
+    public_score: Mapped[float | None] = mapped_column(sa.Float(53))  # on the public items, if any
     figures: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
 
 
 class BoardComparison(Base):
-    """The last significance comparison of a phase's board; it holds for the standing whose fingerprint it has."""
+    """The last significance comparison of a phase's leaderboard, valid for the standings with this fingerprint."""
 
     __tablename__ = "comparisons"
 
@@ -347,7 +347,7 @@ class BoardComparison(Base):
 
 
 class AuditEntry(Numbered):
-    """What was done, by whom. Triggers forbid changing or removing a row."""
+    """An entry of the audit log; triggers forbid changing or deleting rows."""
 
     __tablename__ = "audit"
 
@@ -360,7 +360,7 @@ class AuditEntry(Numbered):
 
 
 class Notice(Numbered):
-    """What organisers tell everybody, or one team. `unsent` are the members to whom it has yet to be mailed."""
+    """A notice from the organisers to everybody or to one team; `unsent` are the members still to be mailed."""
 
     __tablename__ = "notices"
 
@@ -373,12 +373,12 @@ class Notice(Numbered):
     withdrawn_at: Mapped[datetime | None]
     mailed: Mapped[int]
     unsent: Mapped[list[int]] = mapped_column(sa.JSON)
-    sending_until: Mapped[datetime | None]  # somebody is mailing it; if they are lost, another may go on from then
+    sending_until: Mapped[datetime | None]  # a process is mailing it; after this time another may take over
     team: Mapped[Team | None] = relationship()
 
 
 class Study(Numbered):
-    """A study; a database holds one. `fingerprint` identifies the tasks and rules it was made from."""
+    """The study of this database; `fingerprint` identifies the tasks and rules it was created from."""
 
     __tablename__ = "studies"
 
@@ -388,7 +388,7 @@ class Study(Numbered):
 
 
 class StudyItem(Numbered):
-    """A dialogue to be judged; `gold` holds the expected labels of gold questions."""
+    """A dialogue to annotate; `gold` holds the expected labels of gold questions."""
 
     __tablename__ = "study_items"
     __table_args__ = (UniqueConstraint("study_id", "name"),)
@@ -396,24 +396,24 @@ class StudyItem(Numbered):
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
     name: Mapped[str] = mapped_column(Text)
     content: Mapped[dict[str, Any]]
-    gold: Mapped[list[str | None]] = mapped_column(sa.JSON)  # an entry for each label that is asked for
+    gold: Mapped[list[str | None]] = mapped_column(sa.JSON)  # one entry for each label asked for
     round: Mapped[Keyword | None]  # training or qualification
 
 
 class Annotator(Named):
-    """Somebody who judges."""
+    """A person who annotates."""
 
     __tablename__ = "annotators"
     __table_args__ = (UniqueConstraint("study_id", "key"),)
 
     study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
-    link: Mapped[int] = mapped_column(default=0)  # which of their links is valid; a new one makes the old one worthless
+    link: Mapped[int] = mapped_column(default=0)  # number of the valid link; a new one invalidates the old
     revoked_at: Mapped[datetime | None]
     profile: Mapped[dict[str, Any] | None]  # country, approval_rate, tasks
 
 
 class AnnotationEvent(Numbered):
-    """An item was given, judged, skipped, taken back, judged anew or imported; `id` gives the order."""
+    """An item was assigned, judged, skipped, taken back, judged again or imported; `id` gives the order."""
 
     __tablename__ = "annotation_events"
     __table_args__ = (Index(None, "study_id", "id"),)
@@ -422,13 +422,13 @@ class AnnotationEvent(Numbered):
     annotator_id: Mapped[int] = mapped_column(ForeignKey("annotators.id"))
     item_id: Mapped[int] = mapped_column(ForeignKey("study_items.id"))
     kind: Mapped[Keyword]
-    answers: Mapped[list[list[str]]] = mapped_column(sa.JSON)  # each the label, then others that might apply
-    suggested: Mapped[list[str | None] | None] = mapped_column(sa.JSON)  # by a model, where the annotator saw it
+    answers: Mapped[list[list[str]]] = mapped_column(sa.JSON)  # each is the label, then others that might apply
+    suggested: Mapped[list[str | None] | None] = mapped_column(sa.JSON)  # by a model, if the annotator saw it
     at: Mapped[datetime]
 
 
 class StudyNote(Numbered):
-    """What is said beside the judgements: guidelines, flags, comments, adjudications. The last of a kind holds."""
+    """A guideline, flag, comment or adjudication; the latest of a kind counts."""
 
     __tablename__ = "study_notes"
     __table_args__ = (Index(None, "study_id", "kind", "id"),)
