@@ -43,7 +43,7 @@ def fleiss_kappa(counts: Counts) -> float:
     raters = votes.sum(1)
     observed = float(np.mean((votes * (votes - 1)).sum(1) / (raters * (raters - 1))))
     shares = (votes / raters[:, None]).mean(0)
-    # 1 - E as a sum of products: it is exactly 0 when one label has every vote.
+    # 1 - E as a sum of products, which is exactly 0 when one label has all votes.
     disagreement = float((shares * (1 - shares)).sum())
     return 1 - (1 - observed) / disagreement if disagreement > 0 else math.nan
 

@@ -20,17 +20,17 @@ class FitContext:
     device: str = "auto"
     """`cpu`, `cuda`, `cuda:1` or `auto`, which is the GPU if there is one."""
     checkpoints: Path | None = None
-    """Folder for checkpoints, from which a killed fit resumes; without one nothing is written."""
+    """Folder for checkpoints, from which a killed fit resumes; None writes no checkpoints."""
     resources: Path | None = None
     """Folder with lexicons, word vectors and unlabelled text."""
     unseen: frozenset[str] = frozenset()
     """Texts that will be scored: pretraining and auxiliary data must not contain them."""
     workers: int = 1
-    """How many members of an ensemble are trained at once, each in its own process."""
+    """Number of ensemble members trained in parallel, each in its own process."""
     devices: int = 1
-    """How many devices train each network together."""
+    """Number of devices that train each network together."""
     progress: Callable[[str, float], None] = field(default=no_progress)
-    """Called with a message and the finished share of the work, from 0 to 1."""
+    """Called with a message and the fraction of work done, from 0 to 1."""
 
     def part(self, name: str, *, seed: int | None = None) -> "FitContext":
         """The context for one part of a larger fit, with its own checkpoint folder and, if given, its own seed.

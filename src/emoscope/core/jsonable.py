@@ -10,7 +10,7 @@ from typing import Any, cast
 def jsonable(value: object) -> Any:
     """Convert a value for `json.dumps`: dataclasses and models become objects, arrays and tuples lists.
 
-    A class whose JSON is more than its fields has a method `as_dict`.
+    A class whose JSON differs from its fields has a method `as_dict`.
 
     >>> from emoscope.core.significance import Interval
     >>> jsonable({"interval": Interval(0.95, 0.1, 0.2, 100)})

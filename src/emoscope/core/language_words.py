@@ -32,7 +32,7 @@ class WordCounts:
 
     @property
     def telling(self) -> int:
-        """How many words may indicate the language."""
+        """How many words can indicate the language."""
         return self.english + self.spanish + self.hindi + self.unknown
 
 

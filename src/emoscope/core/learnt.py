@@ -105,7 +105,7 @@ class LearntItems:
         return Overlap(int(learnt.sum()), len(learnt))
 
     def save(self, folder: Path) -> None:
-        """Write `learnt.npz` atomically; delta coding and byte planes take it to four bytes per item."""
+        """Write `learnt.npz` atomically; delta coding and byte planes reduce it to four bytes per item."""
         steps = np.diff(self.fingerprints, prepend=np.uint64(0)).astype(">u8")
         planes = steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :]
         names, counts = np.array(list(self.sources), str), np.array(list(self.sources.values()), int)
