@@ -363,11 +363,14 @@ def test_the_audit_log_shows_reasons_in_full_and_hashes_shortened(site: Site) ->
     olga = signed_in(site, site.organiser)
     reason = "Two accounts of one person, see rule 3."
     send(olga, f"{AT}/teams/1/disqualify", reason=reason)
+    new = {"file": ("gold.txt", rows_of(["sad", *GOLD[1:]]).encode())}
+    send(olga, f"{AT}/phases/practice/gold", new, 200, confirm="practice")
     log = html.unescape(olga.get(f"{AT}/audit").text)
     assert f">{reason}<" in log
-    shown = re.search(r"sha256: <span title=\"([0-9a-f]{64})\">([0-9a-f]+…)<", log)
-    assert shown is not None
-    assert shown[1].startswith(shown[2][:-1])
+    for name in ("sha256", "before", "after"):
+        shown = re.search(rf"{name}: <span title=\"([0-9a-f]{{64}})\">([0-9a-f]+…)<", log)
+        assert shown is not None, name
+        assert shown[1].startswith(shown[2][:-1])
 
 
 def test_sizes_are_in_the_units_of_the_challenge_page(site: Site) -> None:

@@ -257,7 +257,7 @@ function renderLabels() {
   const suggested = shown().suggested[draft.at] ?? null;
   byId("ask").textContent = !view.other_labels
     ? draft.whole ? "Which emotion does the highlighted turn express? Label every turn." : shown().turns.length > 1 ? "Which emotion does the highlighted turn express?" : "Which emotion does this text express?"
-    : answer ? "Add other labels that might apply, then choose Next" : "Choose the best label first, then others that might apply";
+    : answer ? "Add other labels that might apply, then choose Next." : "Choose the best label first, then others that might apply.";
   if (suggested) byId("ask").textContent += ` A model suggests ${suggested}, which may be wrong.`;
   const focused = document.activeElement?.dataset?.label;
   const buttons = view.labels.map((label) => {
