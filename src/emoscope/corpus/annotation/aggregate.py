@@ -1,14 +1,14 @@
-"""One label for each task from its annotators' judgements, and soft labels.
+"""Aggregate annotators' judgements into one label and soft labels per task.
 
 | method | the label is | soft labels |
 |---|---|---|
 | majority | the one with the most votes; a tie goes to the fallback label, if one is given | shares of the votes |
-| absolute | the one with more than half of the votes, or else the fallback label | shares of the votes |
+| absolute | the one with more than half of the votes, otherwise the fallback label | shares of the votes |
 | dawid-skene | the most likely one, given each worker's confusions | probabilities |
 | mace | the most likely one, given how often each worker guesses | probabilities |
 
-A tie that no fallback settles goes to the label with more votes on the task, then to the one with more votes on all
-tasks, then to the first in the alphabet. The order of rows never decides.
+Without a fallback, a tie goes to the label with more votes on the task, then more votes overall, then alphabetically.
+The order of rows never matters.
 """
 
 import warnings
@@ -42,7 +42,7 @@ class Method(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Aggregated:
-    """The label of one task, the probability of each label, the votes, and whether a tie or the fallback decided."""
+    """A task's label, label probabilities and votes, and whether a tie or the fallback decided."""
 
     task: str
     label: str
@@ -53,7 +53,7 @@ class Aggregated:
 
 
 def dawid_skene(judgements: Sequence[Judgement], *, iterations: int = 100) -> Soft:
-    """The probability of each label of each task; every worker has a confusion matrix (Dawid and Skene 1979).
+    """Label probabilities of each task, modelling each worker's confusion matrix (Dawid and Skene 1979).
 
     >>> judgements = [Judgement(task, worker, "joy") for task in "12" for worker in "abc"]
     >>> round(dawid_skene([*judgements, Judgement("3", "a", "sad")])["3"]["sad"], 2)  # doctest: +SKIP
@@ -63,20 +63,20 @@ def dawid_skene(judgements: Sequence[Judgement], *, iterations: int = 100) -> So
 
 
 def mace(judgements: Sequence[Judgement], *, iterations: int = 50, seed: int = 0) -> Soft:
-    """The probability of each label of each task; every worker guesses at times (Hovy et al. 2013)."""
-    # crowd-kit starts each restart from the same seed, so one is enough.
+    """Label probabilities of each task, modelling how often each worker guesses (Hovy et al. 2013)."""
+    # crowd-kit seeds every restart the same, so one is enough.
     return _fit(judgements, lambda kit: kit.MACE(n_restarts=1, n_iter=iterations, random_state=seed))
 
 
 def _fit(judgements: Sequence[Judgement], model: Callable[[ModuleType], Any]) -> Soft:
     pandas = require("pandas", extra="corpus")
-    rows = sorted(judgements)  # the order of rows must not matter, not even in the last digit
+    rows = sorted(judgements)  # makes the result independent of row order, to the last digit
     columns = {name: [getattr(row, name) for row in rows] for name in ("task", "worker", "label")}
-    # Codes in the order of appearance: MACE confuses workers and labels that appear in another order than they sort.
+    # Number codes by first appearance: MACE mixes up workers and labels whose order of appearance is not sorted.
     names = {name: list(dict.fromkeys(values)) for name, values in columns.items()}
     codes = {name: {value: code for code, value in enumerate(own)} for name, own in names.items()}
     table = pandas.DataFrame({name: [codes[name][value] for value in values] for name, values in columns.items()})
-    with warnings.catch_warnings():  # crowd-kit runs into deprecations of pandas, which no user can mend
+    with warnings.catch_warnings():  # crowd-kit triggers pandas deprecation warnings that users cannot fix
         for category in (DeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
         kit = require("crowdkit.aggregation.classification", extra="corpus")
@@ -91,7 +91,7 @@ def _fit(judgements: Sequence[Judgement], model: Callable[[ModuleType], Any]) ->
     }
 
 
-# Models of annotators; the other methods count votes.
+# Methods that model annotators; the others count votes.
 _MODELS: Mapping[Method, Callable[[Sequence[Judgement]], Soft]] = {Method.dawid_skene: dawid_skene, Method.mace: mace}
 
 
@@ -151,7 +151,7 @@ def aggregate_votes(
 
 
 def _rank(votes: Votes) -> dict[str, int]:
-    """The order in which labels win ties: by votes on all tasks, then by alphabet."""
+    """Rank labels for ties: by total votes, then alphabetically."""
     totals: Counter[str] = Counter()
     for counts in votes.values():
         totals.update(counts)

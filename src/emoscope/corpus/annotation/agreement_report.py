@@ -1,7 +1,7 @@
-"""How well annotators agree on a set of items, each measure with a bootstrap interval over the items.
+"""Inter-annotator agreement, each measure with a bootstrap interval over the items.
 
-All measures but Cohen's are sums over items, so items with the same votes are counted together, and a resample of the
-items is a draw of how often each pattern of votes occurs.
+All measures except Cohen's kappa are sums over items, so items with the same votes are grouped, and a resample is a
+multinomial draw of how often each vote pattern occurs.
 """
 
 import math
@@ -19,14 +19,14 @@ from emoscope.core.judgement import Judgement
 from emoscope.core.metrics import Floats
 from emoscope.core.significance import Interval, check_samples, percentile_interval
 
-# A crowd has thousands of pairs with a handful of common items each; only the first get an interval.
+# A crowd has thousands of pairs that share only a few items; only the first pairs get an interval.
 PAIRS_WITH_INTERVAL = 100
 _CHUNK = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerPair:
-    """Two annotators on the items both judged: the share they agree on, and Cohen's kappa."""
+    """Observed agreement and Cohen's kappa of two annotators on the items both judged."""
 
     workers: tuple[str, str]
     items: int
@@ -37,17 +37,17 @@ class WorkerPair:
 
 @dataclass(frozen=True, slots=True)
 class PairwiseAgreement:
-    """The share of agreeing pairs of votes on the same item, each item weighted the same, and pairs of annotators."""
+    """The share of vote pairs that agree, averaged over items, and the agreement of each pair of annotators."""
 
     agreement: float | None
     interval: Interval | None
-    cohen_kappa: float | None  # the mean of the pairs, weighted by the items they have in common
+    cohen_kappa: float | None  # mean over pairs, weighted by the number of shared items
     pairs: tuple[WorkerPair, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Agreement on `items` with two votes or more; `left_out` have fewer. A measure that is not defined is None."""
+    """Agreement on the `items` with at least two votes; `left_out` have fewer. An undefined measure is None."""
 
     items: int
     left_out: int
@@ -68,7 +68,7 @@ def measure_agreement(
     samples: int = 2_000,
     seed: int = 0,
 ) -> Agreement:
-    """Agreement on items, each given by its votes; with judgements, whose workers have names, also that of pairs.
+    """Measure agreement from the votes on each item; `judgements`, which name workers, add pairwise agreement.
 
     >>> agreement = measure_agreement([{"joy": 3}, {"sad": 3}, {"joy": 2, "sad": 1}])
     >>> agreement.items, round(agreement.fleiss_kappa, 2), round(agreement.pairwise.agreement, 2)
@@ -113,18 +113,18 @@ def measure_agreement(
 
 
 def _resampled(table: NDArray[np.int64], times: NDArray[np.int64], samples: int, rng: np.random.Generator) -> Floats:
-    """Of each resample: Fleiss' kappa, Krippendorff's alpha, the agreement of pairs, and the kappa of each label."""
+    """Fleiss' kappa, Krippendorff's alpha, pairwise agreement and per-label kappa of each resample."""
     votes = table.astype(np.float64)
     raters = votes.sum(1)
     pairs = raters * (raters - 1)
     shares = votes / raters[:, None]
     agreeing = (votes * (votes - 1)).sum(1) / pairs
-    # Two votes agree on whether a label applies unless one is for it and the other is not.
+    # The share of vote pairs in which exactly one vote is for the label.
     split = 2 * votes * (raters[:, None] - votes) / pairs[:, None]
     parted = (raters**2 - (votes**2).sum(1)) / (raters - 1)
     items = int(times.sum())
     resamples: list[Floats] = []
-    with np.errstate(divide="ignore", invalid="ignore"):  # a resample with one label only has no kappa
+    with np.errstate(divide="ignore", invalid="ignore"):  # kappa is undefined for a resample with a single label
         step = max(1, _CHUNK // len(times))
         for start in range(0, samples, step):
             drawn = rng.multinomial(items, times / items, size=min(step, samples - start)).astype(np.float64)
@@ -141,7 +141,7 @@ def _resampled(table: NDArray[np.int64], times: NDArray[np.int64], samples: int,
 
 
 def _pairs(judgements: Sequence[Judgement], samples: int, seed: int) -> tuple[WorkerPair, ...]:
-    """All pairs of annotators with items in common, those with most of them first."""
+    """All pairs of annotators who share items, those sharing the most first."""
     by_task: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for judgement in judgements:
         by_task[judgement.task].append((judgement.worker, judgement.label))

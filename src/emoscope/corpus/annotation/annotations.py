@@ -11,11 +11,11 @@ from emoscope.core.judgement import Judgement
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """Judgements, and `data` of each task, labelled or not: its text and whatever else a file held."""
+    """Judgements, and the `data` of each task, labelled or not: its text and any other fields of the file."""
 
     judgements: tuple[Judgement, ...] = ()
     data: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType({}))
-    labels: tuple[str, ...] = ()  # that annotators could choose from, if known
+    labels: tuple[str, ...] = ()  # the labels annotators could choose from, if known
 
     @property
     def by_task(self) -> dict[str, list[Judgement]]:
@@ -27,7 +27,7 @@ class Annotations:
 
 
 class Answered(NamedTuple):
-    """An answer as a file holds it, not checked yet, and its place for error messages."""
+    """An unchecked answer from a file, and its location for error messages."""
 
     where: int | str
     worker: object
@@ -36,7 +36,7 @@ class Answered(NamedTuple):
 
 
 class FileEntry(NamedTuple):
-    """What one place in a file holds: a task, by whatever may be its name, its data, and answers to it."""
+    """One entry of a file: a task with its possible names, its data and its answers."""
 
     where: int | str
     names: Sequence[object]

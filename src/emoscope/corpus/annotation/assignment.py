@@ -1,14 +1,14 @@
-"""Which item each worker is asked about: a state folded from a log of events, and what may happen next.
+"""Assign items to workers: state folded from an event log.
 
-There is no clock, database or page here. `apply` folds an event into the state; the other methods return the event that
-should follow, or raise why none may. Replaying the log gives the same state.
+This module uses no clock, database or web page. `apply` folds an event into the state; the other methods return the
+next event, or raise an error that says why there is none. Replaying the log gives the same state.
 
-Every item is judged by a set number of workers, and by none of them twice. A worker who has an item in front of them
-holds one of its places for `HOLD_SECONDS`. Gold questions are for everyone. Workers who fail them are refused: their
-judgements no longer count, and the items are open to others again.
+Every item is judged by a fixed number of workers, each at most once. A worker's current item reserves one of its
+places for `HOLD_SECONDS`. Everyone gets gold questions. Workers who fail them are refused: their judgements no longer
+count, and the items reopen for others.
 
-A study may begin with rounds (see `rounds`): everyone judges their items, in order, before any other. What is said in
-them is no judgement of the study.
+A study may begin with rounds (see `rounds`), whose items everyone judges first, in order. Answers given in a round are
+not judgements of the study.
 """
 
 from bisect import bisect_left, insort
@@ -26,12 +26,12 @@ Kind = Literal["given", "judged", "skipped", "undone", "revised", "imported"]
 
 
 class NotPossibleError(EmoscopeError):
-    """A worker's request cannot be done; the message is for them to read."""
+    """A worker's request is not possible; the message is shown to the worker."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabelChoice:
-    """A label, and others the worker found possible."""
+    """A label, and other labels the worker considered possible."""
 
     label: str
     others: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class LabelChoice:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a worker did with an item, at a time in seconds."""
+    """What a worker did with an item, and when, in seconds."""
 
     kind: Kind
     worker: str
@@ -50,7 +50,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """How many judge an item: `judges` for the share `overlap` of the items, one for the rest.
+    """How many workers judge an item: `judges` for a share `overlap` of the items, one for the rest.
 
     >>> [Places(3, overlap=0.5).of(position) for position in range(4)]
     [1, 3, 1, 3]
@@ -72,7 +72,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class WorkerStanding:
-    """A worker's progress: what they did, what is left for them, and how they did on gold questions."""
+    """A worker's progress: items done, items left, and gold question results."""
 
     judged: int
     skipped: int
@@ -86,12 +86,12 @@ class WorkerStanding:
 
 @dataclass(slots=True)
 class WorkerState:
-    """What a worker has done, and has in front of them; a request made at another number of `events` is out of date."""
+    """A worker's done and current items; a request made at a different number of `events` is stale."""
 
     done: dict[str, Event] = field(default_factory=dict)  # by item, in the order they were done
-    current: str | None = None  # the item in front of them
+    current: str | None = None
     held_since: float = 0.0
-    draft: tuple[LabelChoice, ...] = ()  # the answers to the current item before it was undone
+    draft: tuple[LabelChoice, ...] = ()  # the answers the current item had before it was undone
     right: int = 0
     answers: int = 0
     events: int = 0
@@ -99,7 +99,7 @@ class WorkerState:
 
 
 class Assignment:
-    """The state of a study. `items` has for each item the right answers to what it asks, None where not known.
+    """The state of a study; `items` maps each item to its correct answers, None where unknown.
 
     >>> desk = Assignment({"a": (None,), "b": (None,)}, Places(judges=1))
     >>> given = desk.next("ann", at=0.0)
@@ -128,23 +128,23 @@ class Assignment:
         self._position = {name: position for position, name in enumerate(self._order)}
         self._wanted = [(places or Places()).of(position) for position in range(len(asked))]
         self._judges = [0] * len(asked)
-        self._open = list(range(len(asked)))  # positions of items that lack a judge, in order
+        self._open = list(range(len(asked)))  # positions of items that need more judges, in order
         self._holders: dict[str, set[str]] = {}
         self._workers: dict[str, WorkerState] = {}
 
     # The state
 
     def at_hand(self, worker: str, at: float) -> str | None:
-        """A worker's current item, unless it was held for too long and others have taken the place."""
+        """A worker's current item, unless its hold expired and others took the place."""
         item = self.worker(worker).current
         return item if item is not None and self._has_place(item, worker, at) else None
 
     def worker(self, name: str) -> WorkerState:
-        """A worker's state, which for someone unknown is a new one."""
+        """A worker's state; a new one for an unknown worker."""
         return self._workers.get(name) or WorkerState()
 
     def last_checks(self, worker: str) -> tuple[GoldCheck, ...]:
-        """The checks of the worker's last answer, if it was to a gold question or in the training round."""
+        """The checks of the worker's last answer, if it was to a gold question or a training item."""
         last = next(reversed(self.worker(worker).done.values()), None)
         if last is None or last.kind != "judged" or self.round_of(last.item) == "qualification":
             return ()
@@ -172,15 +172,15 @@ class Assignment:
         return self._rounds.of(item)
 
     def last_item(self, worker: str) -> str | None:
-        """The item the worker was done with last."""
+        """The item the worker finished last."""
         return next(reversed(self.worker(worker).done), None)
 
     def earlier(self, worker: str) -> list[tuple[Event, str | None]]:
-        """What the worker has done, in order, and why the answer may not be changed, if so."""
+        """The worker's finished items in order, each with the reason it cannot be changed, if any."""
         return [(event, self._stands(event.item)) for event in self.worker(worker).done.values()]
 
     def judgements(self, *, refused: bool = False) -> list[Event]:
-        """The judgements that stand, by worker and in order, with `refused` also those of refused workers."""
+        """The current judgements by worker, in order; `refused` includes those of refused workers."""
         return [
             event
             for name in sorted(self._workers)
@@ -190,13 +190,13 @@ class Assignment:
         ]
 
     def judges(self) -> dict[str, tuple[int, int]]:
-        """For each item that is not gold, how many have judged it and how many should."""
+        """For each non-gold item, how many workers have judged it and how many should."""
         return dict(zip(self._order, zip(self._judges, self._wanted, strict=True), strict=True))
 
     # The next event
 
     def next(self, worker: str, at: float) -> Event | None:
-        """The item to give the worker; None if they have one already, or nothing is left for them."""
+        """Give the worker an item; None if they already have one or none is left."""
         state = self.worker(worker)
         if state.refused:
             return None
@@ -217,14 +217,14 @@ class Assignment:
         return Event("judged", worker, item, at, tuple(answers))
 
     def skip(self, worker: str, at: float) -> Event:
-        """Leave the current item to others."""
+        """Skip the current item."""
         item = self._in_front_of(worker)
         if (part := self.round_of(item)) is not None:
             raise NotPossibleError(f"this one cannot be skipped: it is part of the {part}")
         return Event("skipped", worker, item, at)
 
     def revise(self, worker: str, place: int, answers: Sequence[LabelChoice], at: float) -> Event:
-        """Another answer to what the worker has done at this place, from 0; what they have in front of them stays."""
+        """Change the answer to the worker's finished item number `place`, from 0; the current item stays."""
         state = self.worker(worker)
         done = list(state.done.values())
         if state.refused or not 0 <= place < len(done):
@@ -238,12 +238,12 @@ class Assignment:
         return Event("revised", worker, item, at, tuple(answers))
 
     def undo(self, worker: str, at: float) -> Event:
-        """Take back what the worker did last; skipped items that enough others have judged since are passed over."""
+        """Undo the worker's last action, passing over skipped items that others have completed since."""
         state = self.worker(worker)
         if state.refused:
             raise NotPossibleError("there is nothing to undo")
         for event in reversed(state.done.values()):
-            if event.kind == "judged" and self._is_gold(event.item):  # its feedback was seen
+            if event.kind == "judged" and self._is_gold(event.item):  # the worker has seen the feedback
                 raise NotPossibleError("the answer to a check question stands, and with it what was said before")
             if event.kind == "judged" or self._has_place(event.item, worker, at):
                 return Event("undone", worker, event.item, at, event.answers)
@@ -289,14 +289,14 @@ class Assignment:
         return self
 
     def _record(self, event: Event, worker: WorkerState) -> None:
-        """A judgement of another item than the one in front of the worker, unless it was imported meanwhile."""
+        """Record a judgement that was revised or imported, usually not of the current item."""
         before = worker.done.get(event.item)
         worker.done[event.item] = replace(event, kind="judged")
         if worker.current == event.item:
             self._holders[event.item].discard(event.worker)
             worker.current, worker.draft = None, ()
         if before is None or before.kind != "judged":
-            # The judgements of a refused worker are not counted.
+            # Judgements of refused workers do not count.
             self._count(event.item, 0 if worker.refused else 1)
             self._check(event, worker)
 
@@ -343,7 +343,7 @@ class Assignment:
         return "the answer to a check question stands" if self._is_gold(item) else None
 
     def _count(self, item: str, change: int) -> None:
-        """Count a judge in or out; gold questions are not counted."""
+        """Add or remove a judge of an item, unless it is a gold question."""
         position = self._position.get(item)
         if position is None:
             return
@@ -362,7 +362,7 @@ class Assignment:
         return position is not None and self._judges[position] < self._wanted[position]
 
     def _has_place(self, item: str, worker: str, at: float) -> bool:
-        """Whether the item lacks a judge, counting the others who hold it now."""
+        """Whether the item needs another judge, counting other workers' holds."""
         position = self._position.get(item)
         if position is None:
             return True

@@ -2,12 +2,12 @@
 
 | suffix | file |
 |---|---|
-| `.csv` | columns `task,worker,label`; without `worker`, the file's name is the worker's |
+| `.csv` | columns `task,worker,label`; without `worker`, the file name is the worker |
 | `.json` | Label Studio's JSON export |
-| `.jsonl` | doccano's JSONL; the file's name is the worker's, unless a row names one; or Prodigy's |
+| `.jsonl` | doccano's JSONL, where the file name is the worker unless a row names one; or Prodigy's |
 
-All keep further labels that a worker found possible. Errors name the file and row; a worker who judges a task
-twice, even in two files, is one.
+All formats keep the other labels a worker considered possible. Errors name the file and row. It is an error if a
+worker judges a task twice, even in different files.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ from emoscope.corpus.annotation.formats import FORMATS, WRITERS
 
 
 def read_annotations(paths: Iterable[str | Path]) -> Annotations:
-    """Read files of any kind, and the files of folders, as one set of annotations.
+    """Read files and folders of any supported format as one set of annotations.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -70,7 +70,7 @@ def files_in(paths: Iterable[str | Path]) -> list[Path]:
 
 
 def check_output(output: Path, inputs: Iterable[Path]) -> None:
-    """Raise an error if the output is an input, or in a folder of inputs, where the next run would read it."""
+    """Raise an error if the output is an input, or in an input folder, where the next run would read it."""
     for path in inputs:
         check_other_file(output, path)
         if path.is_dir() and output.resolve().parent == path.resolve():
@@ -79,9 +79,9 @@ def check_output(output: Path, inputs: Iterable[Path]) -> None:
 
 
 def write_annotations(path: str | Path, annotations: Annotations, file_format: str | None = None) -> None:
-    """Write one file in the format of its suffix, or in one of `formats.WRITERS`.
+    """Write one file in the format of its suffix, or in a named format of `formats.WRITERS`.
 
-    CSV holds only the judgements, the others also the tasks' data.
+    CSV holds only the judgements; the other formats also hold the tasks' data.
     """
     if file_format is not None and file_format not in WRITERS:
         raise EmoscopeError(f"{file_format}: expected one of {', '.join(WRITERS)}")
@@ -90,7 +90,7 @@ def write_annotations(path: str | Path, annotations: Annotations, file_format: s
 
 
 def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str = ".csv") -> list[Path]:
-    """Write a file for each annotator into a folder, and tasks without judgements, if the format has them, to `tasks`.
+    """Write one file per annotator into a folder, and tasks without judgements to `tasks` if the format allows them.
 
     >>> import tempfile
     >>> annotations = Annotations((Judgement("1", "ben", "joy"), Judgement("1", "ann", "sad")))
@@ -112,7 +112,7 @@ def write_per_worker(folder: str | Path, annotations: Annotations, suffix: str =
     for worker, own in parts.items():
         tasks = [*(judgement.task for judgement in own), *(waiting if worker == "tasks" else ())]
         data = {task: annotations.data[task] for task in tasks if task in annotations.data}
-        # A safe name, unique to the worker and not hidden; the file itself names the worker.
+        # A safe, unique, visible file name; the worker's real name is in the file.
         name = quote(worker, safe=" @+")
         written.append(target / f"{f'%2E{name[1:]}' if name.startswith('.') else name}{suffix}")
         write_annotations(written[-1], replace(annotations, judgements=tuple(own), data=data))

@@ -1,16 +1,16 @@
 """The formats of annotation files.
 
-CSV has the columns `task,worker,label`, and `other` (`joy;surprise`) if workers named further possible labels.
+CSV has the columns `task,worker,label`, and `other` (`joy;surprise`) if workers named other possible labels.
 
-doccano's JSONL has an object a line, with `text` and `label`, a list of one label or none. doccano exports a file for
-each annotator, named after them. Our files also name the `worker` and the `task` in each row, which doccano keeps as
-metadata. Older exports, with `annotations` and users by number, are read too.
+doccano's JSONL has one object per line, with `text` and `label`, a list of at most one label. doccano exports one file
+per annotator, named after them. Our files also name the `worker` and the `task` in each row, which doccano keeps as
+metadata. Older exports, with `annotations` and numbered users, can be read too.
 
-Label Studio's JSON is a list of tasks, each with its `data` and its `annotations`. A choice of the control `other` is a
-further possible label, that of any other control the worker's label. Workers are e-mail addresses or Label Studio's
-numbers; skipped annotations are no judgements.
+Label Studio's JSON is a list of tasks, each with its `data` and its `annotations`. A choice of the control `other` is
+another possible label; a choice of any other control is the worker's label. Workers are e-mail addresses or Label
+Studio's user numbers. Skipped annotations are ignored.
 
-Prodigy's JSONL is told from doccano's by its rows; see `prodigy`.
+Prodigy's JSONL is recognised by its rows; see `prodigy`.
 """
 
 import csv
@@ -29,7 +29,7 @@ _OURS = ("id", "task", "worker", "label", "other", "annotations")  # keys of doc
 
 
 def write_csv(path: Path, annotations: Annotations) -> None:
-    """Write the judgements in order, without the tasks' data."""
+    """Write the judgements in order, without task data."""
     judgements = annotations.judgements
     width = 4 if any(judgement.others for judgement in judgements) else 3
     rows = ([one.task, one.worker, one.label, ";".join(one.others)][:width] for one in judgements)
@@ -53,7 +53,7 @@ def read_csv(path: Path) -> Iterator[FileEntry]:
 
 
 def write_doccano(path: Path, annotations: Annotations) -> None:
-    """Write a line for each judgement, and one for each task that has none."""
+    """Write a line for each judgement, and one for each task without judgements."""
     for task, data in annotations.data.items():
         if taken := [name for name in _OURS if name in data]:
             raise EmoscopeError(f"task {task!r}: data named {taken[0]!r} cannot be written as doccano JSONL")
@@ -69,7 +69,7 @@ def write_doccano(path: Path, annotations: Annotations) -> None:
 
 
 def read_doccano(path: Path) -> Iterator[FileEntry]:
-    """Stream the rows of doccano's JSONL, or of Prodigy's."""
+    """Stream the rows of doccano's or Prodigy's JSONL."""
     for row, line in text_lines(path):
         if not line.strip():
             continue
@@ -100,7 +100,7 @@ def _doccano_labels(path: Path, row: int, entry: dict[str, Any]) -> list[tuple[o
 
 
 def write_label_studio(path: Path, annotations: Annotations) -> None:
-    """Write every task with its judgements; those without any are to be labelled."""
+    """Write every task with its judgements, if any."""
     tasks = [
         {
             "id": number,
@@ -127,7 +127,7 @@ def _result(judgement: Judgement) -> list[dict[str, Any]]:
 
 
 def read_label_studio(path: Path) -> Iterator[FileEntry]:
-    """The tasks of Label Studio's JSON."""
+    """Read the tasks of Label Studio's JSON."""
     tasks = read_json(path)
     if not isinstance(tasks, list) or not tasks:
         raise InputError(path, "expected a list of tasks, as in Label Studio's JSON export")
@@ -179,7 +179,7 @@ FORMATS: Mapping[str, tuple[Callable[[Path], Iterator[FileEntry]], Callable[[Pat
     ".jsonl": (read_doccano, write_doccano),
 }
 
-# Formats that a suffix does not tell apart are named.
+# Formats that share a suffix with another are chosen by name.
 WRITERS: Mapping[str, Callable[[Path, Annotations], None]] = {
     "csv": write_csv,
     "label-studio": write_label_studio,

@@ -1,12 +1,12 @@
-"""Gold questions, whose answer is known, mixed in among the others: when one is due, and who fails them.
+"""Gold questions, which have known answers and are mixed in with the others: when one is due, and who fails them.
 
-Of a worker's first questions one in four is gold, then one in ten: at an unpredictable place in each block, which is
-the same after a restart. Each worker meets the gold questions in an order of their own.
+At first one question in four is gold, then one in ten, at an unpredictable place in each block that stays the same
+after a restart. Each worker gets the gold questions in a different order.
 
-Who fails is decided by a sequential test after every answer. It compares how likely the answers are if the worker is
-right less often than `least_right`, all shares below it alike, with how likely they are at `least_right`; where the
-ratio reaches 1 / `error`, the worker is refused. By Ville's inequality a worker who is right at least that often is
-ever refused with a probability of at most `error`, however many questions there are.
+A sequential test after every answer decides who fails. It compares the likelihood of the answers under an accuracy
+below `least_right`, averaged uniformly, with their likelihood at `least_right`; once the ratio reaches 1 / `error`, the
+worker is refused. By Ville's inequality, a worker whose accuracy is at least `least_right` is refused with probability
+at most `error`, no matter how many questions there are.
 """
 
 import hashlib
@@ -16,16 +16,16 @@ from dataclasses import dataclass
 
 from emoscope.core.errors import EmoscopeError
 
-_STEPS = 200  # shares below `least_right` that the test looks at
+_STEPS = 200  # accuracies below `least_right` that the test averages over
 _EARLY_BLOCK = 4
 
 
 @dataclass(frozen=True, slots=True)
 class GoldRules:
-    """The share of gold questions, and who is refused.
+    """How often gold questions come, and who is refused.
 
-    Without `least_answers`, the sequential test decides. With it, a worker is refused who gave at least so many answers
-    and less than `least_right` of them right.
+    Without `least_answers`, the sequential test decides. With it, a worker with at least that many answers is refused
+    if less than `least_right` of them are correct.
 
     >>> [GoldRules().refuses(*score) for score in ((0, 3), (2, 4), (1, 6), (18, 20))]
     [True, False, True, False]
@@ -37,7 +37,7 @@ class GoldRules:
     least_right: float = 0.7
     least_answers: int | None = None
     error: float = 0.1
-    early: int = 3  # gold questions among the first, one in four
+    early: int = 3  # gold questions asked at one in four, before one in ten
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 0.5:
@@ -53,7 +53,7 @@ class GoldRules:
 
     @property
     def fewest(self) -> int:
-        """The answers after which a worker may be refused at the earliest.
+        """The fewest answers after which a worker can be refused.
 
         >>> GoldRules().fewest, GoldRules(least_answers=5).fewest
         (3, 5)
@@ -63,17 +63,17 @@ class GoldRules:
         return next((answers for answers in range(1, 1000) if self.refuses(0, answers)), 1)
 
     def judges(self, answers: int) -> bool:
-        """Whether so many answers are enough to refuse or trust a worker."""
+        """Whether this many answers are enough to refuse or trust a worker."""
         return answers >= self.fewest
 
     def refuses(self, right: int, answers: int) -> bool:
-        """Whether a worker with so many right answers is refused."""
+        """Whether a worker with this score is refused."""
         if self.least_answers is not None:
             return answers >= self.least_answers and right / answers < self.least_right
         return answers > 0 and self._evidence(right, answers - right) >= 1 / self.error
 
     def _evidence(self, right: int, wrong: int) -> float:
-        """How much likelier the answers are below `least_right`, on average over all shares there, than at it."""
+        """The likelihood ratio of the answers: averaged over accuracies below `least_right`, to that at it."""
         least = self.least_right
         if least == 0:
             return 0.0
@@ -84,7 +84,7 @@ class GoldRules:
         return sum(math.exp(right * math.log(p) + wrong * math.log(1 - p) - at_least) for p in steps) / _STEPS
 
     def due(self, seed: int, worker: str, position: int) -> bool:
-        """Whether a worker's question number `position`, from 0, is to be a gold one.
+        """Whether the worker's question number `position`, from 0, is a gold question.
 
         >>> [sum(GoldRules().due(1, "ann", place) for place in range(start, start + 12)) for start in (0, 12)]
         [3, 2]
@@ -99,7 +99,7 @@ class GoldRules:
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """A worker's answer to a gold question; `place` is its number among the item's answers."""
+    """A worker's answer to a gold question; `place` is its index among the item's answers."""
 
     place: int
     said: str
@@ -111,7 +111,7 @@ class GoldCheck:
 
 
 def checks(labels: Iterable[str], expected: Iterable[str | None]) -> tuple[GoldCheck, ...]:
-    """The answers to an item that can be checked.
+    """Check the answers to an item whose correct label is known.
 
     >>> checks(["joy", "sad"], [None, "fear"])
     (GoldCheck(place=1, said='sad', expected='fear'),)
@@ -121,6 +121,6 @@ def checks(labels: Iterable[str], expected: Iterable[str | None]) -> tuple[GoldC
 
 
 def drawn(seed: int, *names: str) -> int:
-    """A random number that depends on the seed and the names alone."""
+    """A random number that depends only on the seed and the names."""
     key = "\x00".join((str(seed), *names)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")

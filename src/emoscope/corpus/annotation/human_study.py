@@ -1,8 +1,8 @@
-"""How people do at a task: their judgements against gold, alone and together, and on parts of the data.
+"""Human performance on a task: judgements scored against gold, alone and together, overall and on parts of the data.
 
-Alone, every judgement is an answer of its own, as in IEST's human study: `top1` is the share of best guesses that are
-right, `top2` the share in which the right label is the best guess or among the others named. Together, an item has one
-answer, that of most judges, as a system on a leaderboard has: then `top2` looks at the two labels named most.
+Alone, every judgement counts as an answer, as in IEST's human study: `top1` is the share of correct best guesses,
+`top2` the share where the correct label is the best guess or among the others named. Together, an item has one
+answer, the judges' majority, like a system on a leaderboard; `top2` then considers the two labels named most.
 """
 
 from collections import Counter, defaultdict
@@ -25,7 +25,7 @@ from emoscope.tasks import Task, get_task
 
 @dataclass(frozen=True, slots=True)
 class GoldFile:
-    """A file of gold labels; `examples` are those of an official file, by name."""
+    """A file of gold labels; `examples` holds the examples of an official file by name."""
 
     path: Path
     task: Task | None
@@ -34,7 +34,7 @@ class GoldFile:
 
     @classmethod
     def read(cls, path: Path, task: str | None = None) -> "GoldFile":
-        """Read a CSV file or, with the name of a task, one of its official files."""
+        """Read a CSV file or, given a task's name, one of its official files."""
         if task is None:
             return cls(path, None, read_gold(path), {})
         official = get_task(task)
@@ -45,7 +45,7 @@ class GoldFile:
         return cls(path, official, labels, examples)
 
     def grouping(self, by: str) -> Callable[[str], str]:
-        """The group of an item, by name; a CSV file needs a column `text` for that."""
+        """A function from an item's name to its group; a CSV file needs a column `text`."""
         slices = SLICES[by]
         examples = dict(self.examples)
         if not examples:
@@ -54,7 +54,7 @@ class GoldFile:
         return lambda name: slices.group_of(examples[name])
 
     def write_answers(self, path: Path, answers: Mapping[str, str]) -> None:
-        """Write answers as a CSV file or, for an official file, as a submission, which needs one for every item."""
+        """Write answers as CSV or, for an official file, as a submission, which needs an answer to every item."""
         if self.task is None:
             write_rows(path, ["task", "label"], answers.items())
             return
@@ -70,7 +70,7 @@ class GoldFile:
 
 @dataclass(frozen=True, slots=True)
 class AnswerScores:
-    """The number of answers, and the shares of right ones; `top2` is None where nobody named a second label."""
+    """The number of answers and their accuracy; `top2` is None if nobody named a second label."""
 
     answers: int
     top1: float
@@ -80,7 +80,7 @@ class AnswerScores:
 
 @dataclass(frozen=True, slots=True)
 class HumanScores:
-    """People on some items, alone and together."""
+    """Human scores on some items, alone and together."""
 
     items: int
     alone: AnswerScores
@@ -89,7 +89,7 @@ class HumanScores:
 
 @dataclass(frozen=True, slots=True)
 class GoldLabelScores:
-    """Single judgements of the items with one gold label: their number, the share of right ones, the label's F1."""
+    """Single judgements of the items of one gold label: their number, the share correct, and the label's F1."""
 
     answers: int
     right: float
@@ -101,8 +101,8 @@ class HumanStudy(HumanScores):
     """The scores overall, by gold label and by group."""
 
     workers: int
-    labels_named: float  # the mean number in a judgement; the higher it is, the less `top2` says
-    without_gold: int  # judgements of items without a gold label, which are left out
+    labels_named: float  # mean per judgement; the higher it is, the less `top2` means
+    without_gold: int  # ignored judgements of items without a gold label
     unjudged: int
     per_label: dict[str, GoldLabelScores]
     groups: dict[str, HumanScores]
@@ -115,7 +115,7 @@ def human_study(
     group_of: Callable[[str], str] | None = None,
     method: Method | str = Method.majority,
 ) -> tuple[HumanStudy, dict[str, str]]:
-    """Score judgements against gold; also the one answer that `method` makes of each item's judges.
+    """Score judgements against gold, and return the answers that `method` aggregates from each item's judges.
 
     >>> ann = [Judgement("1", "ann", "joy"), Judgement("2", "ann", "sad")]
     >>> study, answers = human_study([*ann, Judgement("1", "ben", "sad", ("joy",))], {"1": "joy", "2": "sad"})
@@ -158,7 +158,7 @@ def human_study(
 
 
 def _scores(answers: Sequence[tuple[str, str, Sequence[str]]], *, with_second: bool = True) -> AnswerScores:
-    """Scores of answers, each the gold label, the answer, and all labels that `top2` looks among."""
+    """Score answers, each given as gold label, answer, and the labels that `top2` considers."""
     gold = [expected for expected, _, _ in answers]
     labels = [label for _, label, _ in answers]
     return AnswerScores(
@@ -170,7 +170,7 @@ def _scores(answers: Sequence[tuple[str, str, Sequence[str]]], *, with_second: b
 
 
 def _two_best(judgements: Sequence[Judgement], answers: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The answer to each task and the next label its judges name; best guesses count before others that might apply."""
+    """The answer to each task and its runner-up; best guesses rank above other possible labels."""
     best: defaultdict[str, Counter[str]] = defaultdict(Counter)
     also: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for judgement in judgements:

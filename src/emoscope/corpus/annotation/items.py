@@ -1,6 +1,6 @@
-"""Items to annotate: dialogues whose last turn is to be labelled, or every turn, as in EmotionX.
+"""Items to annotate: dialogues whose last turn gets a label, or every turn, as in EmotionX.
 
-An item has one or more tasks, in the sense of annotation files. An item that asks for one label is one task of the same
+An item has one or more tasks, as annotation files call them. An item that asks for one label is one task of the same
 name; the tasks of a whole dialogue `d7` are `d7:0`, `d7:1` and so on.
 """
 
@@ -21,16 +21,16 @@ from emoscope.corpus.annotation.rounds import RoundName
 from emoscope.tables import read_records, turn_columns
 from emoscope.tasks import Task, get_task
 
-LABELS = "happy,sad,angry,others"  # offered unless a study names its own
+LABELS = "happy,sad,angry,others"  # the default labels of a study
 
-# Names that annotation files or `task_data` use themselves; a column `label` of the input becomes `source_label`.
+# Names reserved by annotation files and `task_data`; an input column `label` becomes `source_label`.
 _FILE_COLUMNS = ("id", "task", "worker", "label", "other", "annotations", "Comments")
 _RESERVED = frozenset((*_FILE_COLUMNS, "text", "turns", "speaker", "dialogue", "turn"))
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A dialogue to label by its last turn, or by every turn (`whole`); `data` is what else its row held.
+    """A dialogue whose last turn, or every turn (`whole`), is to be labelled; `data` holds its other columns.
 
     >>> Item("d7", (Turn("hi"), Turn("oh no")), whole=True).tasks
     ('d7:0', 'd7:1')
@@ -41,21 +41,21 @@ class Item:
     whole: bool = False
     data: Mapping[str, Any] = field(default_factory=dict)
     round: RoundName | None = None
-    why: tuple[str | None, ...] = ()  # of each answer that is explained
-    suggested: tuple[str | None, ...] = ()  # by a model
+    why: tuple[str | None, ...] = ()  # the explanation of each correct answer, if any
+    suggested: tuple[str | None, ...] = ()  # a model's label for each task
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """The positions of the turns to be labelled."""
+        """The positions of the turns to label."""
         return tuple(range(len(self.turns))) if self.whole else (len(self.turns) - 1,)
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The name of each label's task."""
+        """The name of each task."""
         return tuple(f"{self.name}:{turn}" for turn in self.targets) if self.whole else (self.name,)
 
     def task_data(self) -> dict[str, dict[str, Any]]:
-        """The data of each task in annotation files."""
+        """The data of each task for annotation files."""
         if self.whole:
             return {
                 task: {"text": turn.text, **_speaker(turn), "dialogue": self.name, "turn": position, **self.data}
@@ -67,7 +67,7 @@ class Item:
         return {self.name: {**texts, **self.data}}
 
     def suggestions(self) -> dict[str, str]:
-        """What a model suggests for each task."""
+        """A model's suggested label for each task."""
         return {task: label for task, label in zip(self.tasks, self.suggested, strict=False) if label is not None}
 
 
@@ -76,9 +76,9 @@ def _speaker(turn: Turn) -> dict[str, str]:
 
 
 def read_items(path: str | Path, *, whole: bool = False) -> list[Item]:
-    """Items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), Label Studio's JSON or Prodigy's JSONL.
+    """Read items from a table of dialogues (CSV, TSV, JSONL, Parquet, lines), Label Studio's JSON or Prodigy's JSONL.
 
-    A column `task` or `id` names them, else they are numbered from 0. Annotators never see labels and other columns.
+    A column `task` or `id` names them; otherwise they are numbered from 0. Annotators see no labels or other columns.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "a.csv"
@@ -89,7 +89,7 @@ def read_items(path: str | Path, *, whole: bool = False) -> list[Item]:
     rows = _annotated(Path(path)) if Path(path).suffix == ".json" or _is_prodigy(Path(path)) else _table(path)
     items: dict[str, Item] = {}
     for row, name, dialogue, data in rows:
-        # The name must be one that annotation files can hold.
+        # Annotation files must be able to store the name.
         task = judgement_at(path, row, name, "worker", "label").task
         if task in items:
             raise InputError(path, f"{task!r} names an item already", row=row)
@@ -105,7 +105,7 @@ def items_of(dialogues: Iterable[Dialogue], *, whole: bool = False) -> list[Item
 
 
 def gold_of(items: Sequence[Item], gold: Mapping[str, str]) -> dict[str, tuple[str | None, ...]]:
-    """The right answers by item, None where there is none; a gold answer to no task is an error.
+    """The correct answers by item, None where unknown; a gold answer without a task is an error.
 
     >>> gold_of([Item("a", (Turn("hi"),)), Item("b", (Turn("ha"),))], {"b": "joy"})
     {'a': (None,), 'b': ('joy',)}
@@ -118,7 +118,7 @@ def gold_of(items: Sequence[Item], gold: Mapping[str, str]) -> dict[str, tuple[s
 
 
 def in_round(items: Sequence[Item], name: RoundName, answers: Mapping[str, tuple[str, str]]) -> list[Item]:
-    """Items with those of a round, given as label and explanation by task, marked and moved to the front in its order.
+    """Mark the items of a round and move them to the front, in order; `answers` has each task's label and explanation.
 
     >>> questions = [Item("a", (Turn("hi"),)), Item("b", (Turn("ha"),))]
     >>> [(item.name, item.round, item.why) for item in in_round(questions, "training", {"b": ("joy", "laughs")})]
@@ -138,7 +138,7 @@ def in_round(items: Sequence[Item], name: RoundName, answers: Mapping[str, tuple
 
 
 def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Sequence[LabelChoice]]]) -> Annotations:
-    """Annotations of items, from judgements given as worker, item and answers.
+    """Build annotations of items from judgements given as worker, item and answers.
 
     >>> annotations = annotations_of([Item("a", (Turn("hi"),))], [("ann", "a", [LabelChoice("joy")])])
     >>> annotations.judgements[0].label, annotations.data["a"]["text"]
@@ -160,7 +160,7 @@ def annotations_of(items: Iterable[Item], judged: Iterable[tuple[str, str, Seque
 
 
 def example_names(path: Path, examples: Iterable[Example]) -> dict[str, Example]:
-    """Examples by name: the dialogue's id, with the turn (`7:2`) where dialogues have several turns to label."""
+    """Examples by name: the dialogue's id, plus the turn (`7:2`) if dialogues have several turns to label."""
     everything = list(examples)
     last: dict[str, int] = {}
     for example in everything:
@@ -176,7 +176,7 @@ def example_names(path: Path, examples: Iterable[Example]) -> dict[str, Example]
 
 
 def task_items(task: Task, path: Path) -> list[Item]:
-    """The items of an official file: whole dialogues where the task labels every turn of them."""
+    """The items of an official file: whole dialogues if the task labels every turn."""
     named = example_names(path, task.read(path))
     dialogues = {str(example.dialogue.id): example.dialogue for example in named.values()}
     return items_of(dialogues.values(), whole=len(dialogues) != len(named))
@@ -185,7 +185,7 @@ def task_items(task: Task, path: Path) -> list[Item]:
 def read_study(
     path: Path, task: str | None = None, labels: str | None = None, *, whole: bool = False
 ) -> tuple[list[Item], tuple[str, ...]]:
-    """The items of a file to be judged, and the labels to choose from; by default, those of the task's annotators."""
+    """The items of a file to judge, and the labels to choose from; by default, those of the task's annotators."""
     if task is None:
         items = read_items(path, whole=whole)
         offered: Iterable[str] = (labels or LABELS).split(",")
@@ -234,7 +234,7 @@ def _annotated(path: Path) -> Iterator[tuple[int | str, object, Dialogue, dict[s
 
 
 def _as_data(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns as data of a task: under names that are not reserved, with values that JSON has."""
+    """Convert columns to task data: rename reserved names, and make values JSON-serialisable."""
     return {
         f"source_{key}" if key in _RESERVED else key: value
         if isinstance(value, str | int | float | list | dict | None)

@@ -1,4 +1,4 @@
-"""A panel of annotators: the votes in files of any kind, EmotionX's vote strings included, and the labels they give."""
+"""A panel of annotators: votes from files of any format, including EmotionX's vote strings, and their labels."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ from emoscope.tasks.emotionx import vote_string
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The votes on each task and, unless the votes are anonymous, the judgements behind them."""
+    """The votes on each task and, unless they are anonymous, the judgements behind them."""
 
     votes: Mapping[str, Mapping[str, int]]
     judgements: tuple[Judgement, ...] = ()
@@ -29,19 +29,19 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class PanelReport:
-    """How many tasks got each label, what was discarded, and the annotators."""
+    """Tasks per label, what was discarded, and a report on each annotator."""
 
     tasks: int
     labels: dict[str, int]
     tied: int
     fallback: int
     discarded_judgements: int
-    unlabelled_tasks: list[str]  # judged by refused workers only
+    unlabelled_tasks: list[str]  # judged only by refused workers
     workers: list[WorkerReport]
 
 
 def read_panel(paths: Sequence[Path]) -> Panel:
-    """All files as one panel: annotations, or EmotionX files, whose tasks are `file:dialogue:turn`."""
+    """Read all files as one panel: annotations, or EmotionX files, whose tasks are `file:dialogue:turn`."""
     files = files_in(paths)
     anonymous = [_is_emotionx(path) for path in files]
     if all(anonymous):
@@ -86,7 +86,7 @@ def aggregate_panel(
     gold: Path | None = None,
     rules: GoldRules = SCREENING_RULES,
 ) -> tuple[list[Aggregated], PanelReport]:
-    """One label for each task, without the judgements of workers who fail the gold questions, and a report."""
+    """Aggregate the panel to one label per task, ignoring workers who fail the gold questions, with a report."""
     if panel.judgements:
         answers = {} if gold is None else read_gold(gold)
         if answers and not answers.keys() & panel.votes.keys():
@@ -110,9 +110,9 @@ def aggregate_panel(
 
 
 def write_labels(path: Path, results: Sequence[Aggregated], *, vote_strings: bool = False) -> None:
-    """Write labels as JSONL, with an object of soft labels, or as CSV, with a column (`soft:joy`) for each.
+    """Write labels as JSONL, with an object of soft labels, or as CSV, with a column (`soft:joy`) per label.
 
-    With `vote_strings`, `annotation` has the votes as EmotionX writes them, such as 2000030.
+    With `vote_strings`, `annotation` holds the votes in EmotionX's format, such as 2000030.
     """
     strings = [{"annotation": vote_string(result.votes)} if vote_strings else {} for result in results]
     if path.suffix == ".jsonl":

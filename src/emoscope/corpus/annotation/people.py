@@ -1,6 +1,6 @@
-"""Who may judge: a list of people with their country, approval rate and number of tasks, and what a study asks of them.
+"""Who may annotate: people with their country, approval rate and number of tasks, and a study's requirements.
 
-EmotionX took workers of certain countries, with an approval rate and a number of tasks behind them.
+EmotionX required certain countries, a minimum approval rate and a minimum number of tasks.
 """
 
 import re
@@ -19,7 +19,7 @@ _RULE = re.compile(r"\s*(country|approval_rate|tasks)\s*(=|>=)\s*(.+?)\s*")
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorProfile:
-    """Somebody invited: the country as ISO 3166 has it (US), the share of approved tasks, and their number.
+    """An invited annotator: ISO 3166 country code (US), share of approved tasks, and number of tasks.
 
     >>> AnnotatorProfile.checked("ann", {"country": "us", "approval_rate": "98%", "tasks": "1200"})
     AnnotatorProfile(name='ann', country='US', approval_rate=0.98, tasks=1200)
@@ -32,7 +32,7 @@ class AnnotatorProfile:
 
     @classmethod
     def checked(cls, name: str, cells: Mapping[str, str | None]) -> "AnnotatorProfile":
-        """Somebody as a file or form describes them; an empty cell is not known."""
+        """Check a profile from a file or form; an empty cell means unknown."""
         country, rate, tasks = ((cells.get(field) or "").strip() for field in FIELDS)
         if country and not _COUNTRY.fullmatch(country.upper()):
             raise EmoscopeError(f"{name}: country must have two letters, such as US, not {country!r}")
@@ -40,13 +40,13 @@ class AnnotatorProfile:
 
     @property
     def profile(self) -> dict[str, Any]:
-        """What is known of them."""
+        """The known fields of the profile."""
         return {field: value for field in FIELDS if (value := getattr(self, field)) is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Requirements:
-    """What a study asks of its annotators.
+    """What a study requires of its annotators.
 
     >>> needed = Requirements.parse(["country=US,GB", "approval_rate>=0.95", "tasks>=1000"])
     >>> needed.missing(AnnotatorProfile("ann", "US", 0.9, 5000))
@@ -59,7 +59,7 @@ class Requirements:
 
     @classmethod
     def parse(cls, rules: Iterable[str]) -> "Requirements":
-        """Requirements from rules such as `country=US,GB`, `approval_rate>=0.95` and `tasks>=1000`."""
+        """Parse rules such as `country=US,GB`, `approval_rate>=0.95` and `tasks>=1000`."""
         found: dict[str, Any] = {}
         for rule in rules:
             match = _RULE.fullmatch(rule)
@@ -89,7 +89,7 @@ class Requirements:
         return ", ".join(parts)
 
     def missing(self, person: AnnotatorProfile) -> str | None:
-        """Why somebody may not take part, or None."""
+        """Why a person may not take part, or None."""
         if self.countries and person.country not in self.countries:
             found = "is not known" if person.country is None else f"is {person.country}"
             return f"country {found}, and must be {' or '.join(self.countries)}"
@@ -102,7 +102,7 @@ class Requirements:
 
 
 def read_people(path: str | Path) -> list[AnnotatorProfile]:
-    """People from a CSV with `name` (or `worker`), and what is known of `country`, `approval_rate` and `tasks`.
+    """Read people from a CSV with `name` (or `worker`) and optional `country`, `approval_rate` and `tasks`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "people.csv"

@@ -1,9 +1,9 @@
-"""Prodigy's JSONL: an object a line, as `prodigy db-out` writes and `db-in` reads.
+"""Prodigy's JSONL: one object per line, as `prodigy db-out` writes and `db-in` reads.
 
-A `choice` task has `options`, and what was chosen in `accept`; a binary one has its `label`, and `answer` says whether
-it was accepted. Ignored and rejected tasks are no judgements. Who judged is in `_annotator_id` or `_session_id`, which
-our files begin with `emoscope-`, as Prodigy does with the dataset's name. Tasks with the same `_input_hash` are the
-same, unless `meta` or the row names them.
+A `choice` task has `options`, and the chosen ones in `accept`; a binary task has a `label`, and `answer` says whether
+it was accepted. Ignored and rejected tasks do not count as judgements. The annotator is in `_annotator_id` or
+`_session_id`, which our files prefix with `emoscope-`, as Prodigy prefixes the dataset's name. Tasks with the same
+`_input_hash` are the same task, unless `meta` or the row names them.
 """
 
 import json
@@ -32,7 +32,7 @@ def is_prodigy(row: Mapping[str, Any]) -> bool:
 
 
 def prodigy_entry(path: Path, row: int, entry: Mapping[str, Any]) -> FileEntry:
-    """A row as a task with at most one answer."""
+    """Convert a row to a task with at most one answer."""
     meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
     assert isinstance(meta, dict)
     names = [meta.get("task"), entry.get("task"), entry.get("id"), meta.get("id"), entry.get("_input_hash")]
@@ -63,7 +63,7 @@ def _worker(entry: Mapping[str, Any], path: Path) -> object:
 
 
 def write_prodigy(path: Path, annotations: Annotations) -> None:
-    """Write a line for each judgement, and one without an answer for each task that has none."""
+    """Write a line for each judgement, and one without an answer for each task without judgements."""
     chosen = sorted({judgement.label for judgement in annotations.judgements})
     options = [{"id": label, "text": label} for label in dict.fromkeys((*annotations.labels, *chosen))]
     with atomic_write(path) as handle:
@@ -90,6 +90,6 @@ def write_prodigy(path: Path, annotations: Annotations) -> None:
 
 
 def _hash(*parts: str) -> int:
-    """A number of 32 bits with a sign, as Prodigy's are; tasks of the same text stay apart."""
+    """A signed 32-bit hash, like Prodigy's; tasks with the same text get different hashes."""
     value = zlib.crc32("\x00".join(parts).encode("utf-8", "replace"))
     return value - (1 << 32) if value >= 1 << 31 else value

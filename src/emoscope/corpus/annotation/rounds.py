@@ -1,8 +1,7 @@
 """Rounds before a study's own items: a training round, whose answers are explained at once, and a qualification.
 
-Judges of EmoContext were trained before they judged. Both rounds are made of items whose answers are known. Who gets
-less than the pass mark right in the qualification, or in the training where there is no qualification, is not given
-any other item.
+EmoContext's judges were trained before they judged. Both rounds use items with known answers. Workers who score below
+the pass mark in the qualification, or in training if there is no qualification, get no further items.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ RoundName = Literal["training", "qualification"]
 
 @dataclass(frozen=True, slots=True)
 class RoundScore:
-    """A worker's right answers in a round; `pass_mark` is the share needed, if the round decides.
+    """A worker's score in a round; `pass_mark` is the share needed to pass, if the round decides.
 
     >>> RoundScore(7, 10, 10, 0.7).passed, RoundScore(3, 4, 10, 0.7).complete
     (True, False)
@@ -29,18 +28,18 @@ class RoundScore:
 
     @property
     def complete(self) -> bool:
-        """Whether everything was answered."""
+        """Whether every item was answered."""
         return self.answers >= self.wanted
 
     @property
     def passed(self) -> bool:
-        """Whether enough was right."""
+        """Whether the score reaches the pass mark."""
         return self.pass_mark is None or self.right >= self.pass_mark * self.wanted - 1e-9
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """The items of each round, in the order they are given.
+    """The items of each round, in order.
 
     >>> rounds = Rounds(training=("a", "b"))
     >>> rounds.of("b"), rounds.decides
@@ -59,7 +58,7 @@ class Rounds:
 
     @property
     def decides(self) -> RoundName | None:
-        """The round whose score decides who may go on."""
+        """The round whose score decides who may continue."""
         return "qualification" if self.qualification else "training" if self.training else None
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The sample of a human study: as many items of each label and group, as IEST had 50 of each emotion and cue word."""
+"""Stratified sample for a human study: equally many items per label and group, like IEST's 50 per emotion and cue."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from emoscope.tasks import get_task
 def stratified(
     examples: Iterable[tuple[str, Example]], size: int, *, by: str, groups: Iterable[str] | None = None, seed: int
 ) -> list[tuple[str, Example]]:
-    """`size` named examples of each label and group, in random order; too few of one is an error that names it.
+    """Draw `size` named examples per label and group, in random order; too few of one is an error.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> rows = [(str(n), Example(Dialogue.of(["hi" + " 🙂" * (n % 2)]), turn=0, label="joy")) for n in range(8)]
@@ -53,7 +53,7 @@ def write_study_sample(
     groups: Iterable[str] | None = ("because", "that", "when"),
     seed: int = 1,
 ) -> dict[str, dict[str, int]]:
-    """Write `items.csv` (task,text), to be judged, and `gold.csv` (task,label,text); returns the counts by label."""
+    """Write `items.csv` (task,text), to judge, and `gold.csv` (task,label,text); return the counts by label."""
     named = example_names(source, get_task(task).read(source)).items()
     try:
         rows = stratified(named, size, by=by, groups=groups, seed=seed)

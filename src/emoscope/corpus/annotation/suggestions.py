@@ -1,4 +1,4 @@
-"""What a model suggests for items to annotate. A study shows it only if it was asked for, and its log keeps it."""
+"""A model's label suggestions for items to annotate. A study shows them only on request, and logs them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,7 +10,7 @@ from emoscope.detector import load
 
 
 def suggest(items: Sequence[Item], model: str, labels: Sequence[str]) -> list[Item]:
-    """The items with the model's label for each turn that is asked about; a label the study does not have is none.
+    """Add the model's label for each turn to label; None if the study does not offer that label.
 
     >>> from emoscope.core.dialogue import Turn
     >>> suggest([Item("a", (Turn("I am so happy for you"),))], "nano", ["happy", "sad"])[0].suggested

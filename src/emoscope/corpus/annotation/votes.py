@@ -13,19 +13,19 @@ from emoscope.corpus.describe.distribution import Distribution
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The annotators' votes on a corpus; a kappa that is not defined is None."""
+    """The annotators' votes on a corpus; an undefined kappa is None."""
 
     items: int
     counts: dict[str, int]
-    raters: Distribution  # of the votes on an item
-    largest: Distribution  # of the votes that an item's most chosen label got
-    by_label: dict[str, dict[str, int]]  # the votes on the items of each final label
+    raters: Distribution  # votes per item
+    largest: Distribution  # votes for each item's most chosen label
+    by_label: dict[str, dict[str, int]]  # votes on the items of each final label
     kappa: float | None
     kappa_per_label: dict[str, float | None]
 
 
 class VoteCounter:
-    """Counts votes as they stream by; memory grows with the number of different patterns, not of items."""
+    """Counts votes from a stream; memory grows with the number of distinct vote patterns, not of items."""
 
     def __init__(self) -> None:
         self._labels: dict[str, None] = {}  # in order of appearance

@@ -11,23 +11,23 @@ from emoscope.core.judgement import Judgement, judgement_at
 from emoscope.corpus.annotation.aggregate import Aggregated
 from emoscope.corpus.annotation.gold_questions import GoldRules
 
-SCREENING_RULES = GoldRules()  # the page's own
+SCREENING_RULES = GoldRules()  # the same as on the annotation page
 
 
 @dataclass(frozen=True, slots=True)
 class Screening:
-    """Judgements to aggregate, without gold questions, and those of refused workers."""
+    """Judgements to aggregate, without gold questions, and the discarded ones of refused workers."""
 
     kept: tuple[Judgement, ...]
     discarded: tuple[Judgement, ...]
-    gold: Mapping[str, tuple[int, int]]  # each worker's right answers to gold questions, and all of them
+    gold: Mapping[str, tuple[int, int]]  # each worker's correct and total answers to gold questions
     judged: frozenset[str]  # workers with enough gold answers to be refused or trusted
     refused: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """One annotator: judgements other than gold questions, the share equal to the aggregated label, gold answers."""
+    """One annotator: non-gold judgements, the share that match the aggregated label, and gold question results."""
 
     worker: str
     judgements: int
@@ -39,7 +39,7 @@ class WorkerReport:
 
 
 def read_gold(path: str | Path) -> dict[str, str]:
-    """The right answers to gold questions, from a CSV file with the columns `task,label`."""
+    """Read the correct answers to gold questions from a CSV file with the columns `task,label`."""
     answers: dict[str, str] = {}
     for row, cells in csv_rows(path, ("task", "label")):
         answer = judgement_at(path, row, cells["task"], "gold", cells["label"])
@@ -50,14 +50,14 @@ def read_gold(path: str | Path) -> dict[str, str]:
 
 
 def read_round(path: str | Path) -> dict[str, tuple[str, str]]:
-    """A training or qualification round: each task's right answer and why, from a CSV with `task,label[,why]`."""
+    """Read a training or qualification round from a CSV with `task,label[,why]`: each task's answer and explanation."""
     answers = read_gold(path)
     why = {cells["task"].strip(): cells.get("why", "").strip() for _, cells in csv_rows(path, ("task",), ("why",))}
     return {task: (label, why.get(task, "")) for task, label in answers.items()}
 
 
 def screen(judgements: Iterable[Judgement], gold: Mapping[str, str], rules: GoldRules = SCREENING_RULES) -> Screening:
-    """Refuse workers who fail the gold questions, and discard all they did.
+    """Refuse workers who fail the gold questions, and discard all their judgements.
 
     >>> judgements = [Judgement("g", "ann", "joy"), Judgement("g", "ben", "sad"), Judgement("1", "ann", "joy")]
     >>> screen(judgements, {"g": "joy"}).refused, screen(judgements, {"g": "joy"}, GoldRules(least_answers=1)).refused
@@ -81,7 +81,7 @@ def screen(judgements: Iterable[Judgement], gold: Mapping[str, str], rules: Gold
 
 
 def worker_reports(screening: Screening, aggregated: Sequence[Aggregated]) -> list[WorkerReport]:
-    """Every annotator by name, refused ones too. Tasks with the fallback label do not count towards agreement."""
+    """Report on all annotators by name, refused ones too; agreement ignores tasks with the fallback label."""
     labels = {result.task: result.label for result in aggregated if not result.fallback}
     by_worker: defaultdict[str, list[Judgement]] = defaultdict(list)
     for judgement in (*screening.kept, *screening.discarded):

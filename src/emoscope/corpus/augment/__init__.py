@@ -1,1 +1,1 @@
-"""Paraphrases by back-translation, without those that lost the meaning."""
+"""Paraphrases by back-translation, filtered for meaning."""

@@ -1,4 +1,4 @@
-"""Apertium: rule-based, offline, small enough for any machine."""
+"""Apertium: rule-based, offline and small enough for any machine."""
 
 import re
 import shutil
@@ -10,15 +10,15 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.augment.translator import UNTRANSLATED, Translator, long_code
 
 _INSTALL = "apt-get install apertium apertium-eng-spa apertium-eng-cat, or see https://wiki.apertium.org"
-# Characters that mean something in Apertium's stream format.
+# Special characters of Apertium's stream format.
 _RESERVED = re.compile(r"[\\\[\]{}^$/@<>]")
-# Apertium marks unknown words with `*` and words it cannot inflect with `#`, and uses `~`: those in the text itself
-# travel as private characters.
+# Apertium marks unknown words with `*` and words it cannot inflect with `#`, and uses `~`, so the text's own ones are
+# sent as private-use characters.
 _HIDE = str.maketrans("*#~", "\ue001\ue002\ue003")
 _SHOW = str.maketrans("\ue001\ue002\ue003", "*#~")
 _PRIVATE = re.compile(r"[\x00-\x1f\x7f\ue000-\uf8ff]")
-# Apertium's own readers add a full stop to a text, so that it ends like a sentence, and remove it again. In "A." it
-# becomes part of the word.
+# Apertium's own readers append a full stop to end the sentence, and remove it again. In "A." it becomes part of the
+# word.
 _END = ".[]"
 _ENDED = re.compile(r"\.?\[\]\s*\Z")
 _ESCAPED_OR_MARK = re.compile(r"\\(.)|[*@#]", re.DOTALL)
@@ -27,7 +27,7 @@ _ESCAPED_OR_MARK = re.compile(r"\\(.)|[*@#]", re.DOTALL)
 class Apertium:
     """The Apertium installed on this machine.
 
-    Earlier texts of a batch can change a translation: about one text in fifty comes out differently in another batch.
+    Earlier texts of a batch can affect later ones: about one text in fifty is translated differently in another batch.
     The same batches give the same translations.
     """
 
@@ -55,14 +55,14 @@ class Apertium:
     def _translate(self, direction: str, texts: Sequence[str]) -> list[str]:
         if not texts:
             return []
-        # A NUL ends a text: the pipeline flushes its output and starts afresh.
+        # A NUL ends a text: the pipeline flushes its output and resets.
         joined = "".join(f"{_escaped(text)}{_END}\0" for text in texts)
         done = self._run("-z", "-f", "none", direction, text=joined)
         parts = done.stdout.decode("utf-8", "replace").split("\0")
         if done.returncode == 0 and len(parts) > len(texts) and not "".join(parts[len(texts) :]).strip():
             return [_unescaped(part) for part in parts[: len(texts)]]
         if len(texts) == 1:
-            return [""]  # this is the text that Apertium cannot take; an empty translation is dropped and counted
+            return [""]  # Apertium fails on this text; the empty translation is dropped and counted
         middle = len(texts) // 2
         return self._translate(direction, texts[:middle]) + self._translate(direction, texts[middle:])
 

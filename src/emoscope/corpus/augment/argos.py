@@ -14,7 +14,7 @@ _BATCH = 32
 
 
 class Argos:
-    """The installed packages; turns are not split into sentences, for which Argos might download a model."""
+    """The installed packages; turns are not split into sentences, since Argos might download a model for that."""
 
     def __init__(self) -> None:
         self._packages = require("argostranslate.package", extra="argos")
@@ -41,7 +41,7 @@ class Argos:
 
     def _model(self, path: Path) -> Any:
         try:
-            # On the CPU and in float32, for the same output on every machine.
+            # CPU and float32, for the same output on every machine.
             return self._network.Translator(str(path / "model"), device="cpu", compute_type="float32")
         except (RuntimeError, ValueError) as error:
             raise EmoscopeError(f"{path}: is not a package that can be read ({error})") from None

@@ -1,4 +1,4 @@
-"""Text as in EmotionX's back-translations: ASCII, but for emoji and letters that have no ASCII form."""
+"""Text as in EmotionX's back-translations: ASCII, except emoji and letters without an ASCII form."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ _KEYBOARD = str.maketrans(
         **dict.fromkeys("¿¡\u00ad\u200b\u2060\ufeff", None),
         "…": "...",
         **dict(zip("ßæÆœŒøØłŁ", ("ss", "ae", "Ae", "oe", "Oe", *"oOlL"), strict=True)),
-        "·": "",  # between the two l of Catalan "intel·ligent"
+        "·": "",  # as in Catalan "intel·ligent"
     }
 )
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ue000-\uf8ff]")
@@ -21,7 +21,7 @@ _SPACE_BEFORE_MARK = re.compile(r"\s+([,.;!?]+)(?=\s|\Z)")
 
 
 def ascii_text(text: str) -> str:
-    r"""Repair encodings, write quotes, dashes and accents in ASCII, and collapse white space; emoji stay.
+    r"""Repair encodings, convert quotes, dashes and accents to ASCII, and collapse white space; keep emoji.
 
     >>> ascii_text("I\x92d love that cliché … “really” 😂 ")
     'I\'d love that cliche ... "really" 😂'

@@ -1,4 +1,4 @@
-"""Add back-translations to a whole file, batch by batch, so that a killed run resumes."""
+"""Add back-translations to a whole file in batches, so that a killed run can resume."""
 
 import json
 import shutil
@@ -17,12 +17,12 @@ from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import PartFolder
 
-BATCH = 1000  # texts; enough to make the cost of starting an engine for each batch negligible
+BATCH = 1000  # texts; large enough that starting an engine per batch costs little
 
 
 @dataclass(slots=True)
 class LanguageCounts:
-    """The variants that came back through one language: how many were kept, and how many dropped by reason."""
+    """The variants through one language: how many were kept, and how many dropped, by reason."""
 
     kept: int = 0
     dropped: dict[str, int] = field(default_factory=lambda: dict.fromkeys(REASONS, 0))
@@ -30,7 +30,7 @@ class LanguageCounts:
 
 @dataclass(slots=True)
 class AugmentCounts:
-    """How many dialogues and turns were read, and what became of the variants through each language."""
+    """How many dialogues and turns were read, and the variant counts of each language."""
 
     dialogues: int = 0
     turns: int = 0
@@ -57,7 +57,7 @@ def augment(
     batch: int = BATCH,
     progress: ShowProgress = no_progress,
 ) -> AugmentCounts:
-    """Write the source with the variants of every turn; after a kill, the same call resumes, to the same bytes."""
+    """Write the source with variants of every turn; a killed run resumes and gives the same bytes."""
     target = Path(output)
     check_other_file(output, existing_file(source.path))
     source.check_output(str(output))
@@ -96,7 +96,7 @@ def augment_file(
     format: str | None = None,
     progress: ShowProgress = no_progress,
 ) -> AugmentCounts:
-    """Augment a file by name; variants are compared by characters, or by the vectors of a sentence encoder's folder."""
+    """Augment a file; variants are compared by characters, or by vectors of the sentence encoder in a folder."""
     file = open_dialogue_file(source, column=column, format=format)
     measure = EmbeddingSimilarity(open_embedder(encoder)) if encoder else None
     translate = BackTranslator(engine, via, similarity=similarity, measure=measure)
@@ -104,7 +104,7 @@ def augment_file(
 
 
 def _batches(source: DialogueFile, items: Iterator[Any], batch: int) -> Iterator[bytes]:
-    """The texts of whole dialogues, cut at the same places every time."""
+    """Batches of whole dialogues' texts, split at the same places every time."""
     dialogues: list[Sequence[str]] = []
     size = 0
     for item in items:

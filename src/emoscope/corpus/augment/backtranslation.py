@@ -1,4 +1,4 @@
-"""Back-translation: the variants of texts, each kept or dropped for a reason."""
+"""Back-translation: variants of texts, each kept or dropped for a reason."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ REASONS = (NO_WORDS, EMPTY, NAME_LOST, UNKNOWN_WORD, SAME, SAME_AS_OTHER, NEGATI
 
 
 class Variant(NamedTuple):
-    """The text that came back through one language if it is kept, else the reason to drop it."""
+    """The back-translated text if kept, otherwise the reason it was dropped."""
 
     text: str | None
     reason: str | None = None
@@ -54,7 +54,7 @@ class BackTranslator:
         ]
 
     def description(self) -> dict[str, Any]:
-        """Everything the variants depend on, as plain values for JSON."""
+        """Everything the variants depend on, as JSON values."""
         return {
             "engine": self._engine.name,
             "via": list(self.via),
@@ -63,7 +63,7 @@ class BackTranslator:
         }
 
     def __call__(self, texts: Sequence[str]) -> list[dict[str, Variant]]:
-        """The variants of each text, by language. A text that occurs twice is translated once."""
+        """The variants of each text, by language; repeated texts are translated once."""
         variants: dict[str, dict[str, Variant]] = {text: {} for text in texts}
         plain = [ascii_text(text) for text in variants]
         shields = [shield(text) for text in plain]
@@ -93,12 +93,12 @@ class BackTranslator:
 
 
 def _checked(text: str, shielded: Shielded, translated: Sequence[str]) -> Variant:
-    """A variant after all checks but that of similarity."""
+    """Apply all checks except similarity."""
     if not shielded.translatable:
         return Variant(None, NO_WORDS)
     if not all(map(word_key, translated)):
         return Variant(None, EMPTY)
-    # English words that the engine does not know, such as "lol", come back as they were; any other is still foreign.
+    # Unknown English words such as "lol" come back unchanged; any other marked word was left in the foreign language.
     known = {word for piece in shielded.translatable for word in words_in(piece)}
     untranslated = (words_in(rest)[:1] for piece in translated for rest in piece.split(UNTRANSLATED)[1:])
     if any(word not in known for words in untranslated for word in words):

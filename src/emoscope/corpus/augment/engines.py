@@ -8,14 +8,14 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.augment.translator import Engine
 
 EngineName = Literal["apertium", "argos", "marian"]
-# The languages to go through unless told otherwise.
+# The default pivot languages.
 DEFAULT_VIA: Mapping[EngineName, str] = MappingProxyType(
     {"apertium": "es,ca", "argos": "de,fr,it", "marian": "de,fr,it"}
 )
 
 
 def open_engine(name: EngineName, model: str | None = None, beam_size: int | None = None) -> Engine:
-    """The named engine; `model` names Marian's models, `beam_size` how many translations they weigh at a time."""
+    """Open the named engine; only Marian takes a `model` and a `beam_size`."""
     if (name == "marian") != (model is not None):
         raise EmoscopeError("the engine marian needs a model, and no other engine takes one")
     if beam_size is not None and name != "marian":

@@ -22,10 +22,10 @@ class DialogueFile(Protocol):
     path: str
 
     def check_output(self, output: str) -> None:
-        """Raise an error if the dialogues cannot be written to a file of this name."""
+        """Raise an error if dialogues cannot be written to a file of this name."""
 
     def items(self, languages: Sequence[str]) -> Iterator[Any]:
-        """Stream the dialogues from the start; one that has variants in these languages already is an error."""
+        """Stream the dialogues from the start; it is an error if one already has variants in these languages."""
 
     def texts(self, item: Any) -> Sequence[str]:
         """The turns of a dialogue."""
@@ -34,11 +34,11 @@ class DialogueFile(Protocol):
         """The dialogue to write, with the variants of each turn."""
 
     def writer(self, output: str) -> AbstractContextManager[Write]:
-        """A context with a function that writes dialogues; the file is complete or absent."""
+        """A context manager that gives a function to write dialogues; the file is complete or absent."""
 
 
 class EmotionXFile:
-    """EmotionX's format: a list of dialogues, each a list of objects with an `utterance`, whose other keys are kept."""
+    """EmotionX's format: a list of dialogues, each a list of objects with an `utterance`; other keys are kept."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -74,7 +74,7 @@ class EmotionXFile:
 
     @contextmanager
     def writer(self, output: str) -> Iterator[Write]:
-        """Write with the layout of the published files."""
+        """Write in the layout of the published files."""
         with atomic_write(output) as handle:
             before = "[\n    "
 
@@ -88,7 +88,7 @@ class EmotionXFile:
 
 
 class TableFile:
-    """A table with columns `turn1`, `turn2`, ..., `turns` or `text`; its other columns are passed through."""
+    """A table with columns `turn1`, `turn2`, ..., `turns` or `text`; other columns are kept."""
 
     def __init__(self, path: str, *, format: str | None = None, column: str | None = None) -> None:
         if path == PIPE:
@@ -116,12 +116,12 @@ class TableFile:
         return item.dialogue.texts
 
     def reworded(self, item: Record, variants: Variants) -> dict[str, Any]:
-        """The row with a column for each turn and language, empty where the variant was dropped."""
+        """The row with a column per turn and language, empty where the variant was dropped."""
         names = self._columns(item)
         added: dict[str, Any] = {}
         for language in variants[0]:
             texts = [own[language].text for own in variants]
-            if names == ["turns"]:  # a list, in which a dropped variant is the original turn
+            if names == ["turns"]:  # in a list, the original turn replaces a dropped variant
                 whole = [text or turn for text, turn in zip(texts, item.dialogue.texts, strict=True)]
                 added[f"turns_{language}"] = whole if any(texts) else None
             else:
@@ -136,7 +136,7 @@ class TableFile:
 
 
 def open_dialogue_file(path: str, *, column: str | None = None, format: str | None = None) -> DialogueFile:
-    """EmotionX's JSON or a table, by the file's suffix."""
+    """Open EmotionX's JSON or a table, by the file's suffix."""
     if Path(path).suffix.lower() != ".json":
         return TableFile(path, column=column, format=format)
     if column or format:

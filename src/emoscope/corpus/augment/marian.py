@@ -1,4 +1,4 @@
-"""MarianMT models, such as those of the OPUS-MT project, in transformers or converted for CTranslate2."""
+"""MarianMT models, such as OPUS-MT's, in transformers or converted for CTranslate2."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,8 +18,8 @@ _MAX_TOKENS = 256  # a chat turn has a few dozen
 class Marian:
     """Models whose folders or hub names differ only in the languages, as in `Helsinki-NLP/opus-mt-{source}-{target}`.
 
-    A folder is read without the network. Anything else is a hub name: it comes from the hub's cache or is downloaded.
-    A folder that `ct2-transformers-converter` wrote answers through CTranslate2, many times faster on a CPU.
+    A folder is read without network access. Anything else is a hub name, loaded from the hub's cache or downloaded.
+    A folder written by `ct2-transformers-converter` runs in CTranslate2, many times faster on a CPU.
     """
 
     def __init__(self, model: str, *, beam_size: int = BEAM_SIZE) -> None:
@@ -40,7 +40,7 @@ class Marian:
     def translator(self, source: str, target: str) -> Translator:
         path = self._model.replace("{source}", short_code(source)).replace("{target}", short_code(target))
         folder = Path(path).expanduser()
-        if (folder / "model.bin").is_file():  # what CTranslate2 calls its weights
+        if (folder / "model.bin").is_file():  # CTranslate2's weights
             return self._converted(folder)
         check_installed("torch", extra="marian")
         local = folder.is_dir()
@@ -75,7 +75,7 @@ class Marian:
 
 
 def _translate(tokenizer: Any, model: Any, beam_size: int, texts: Sequence[str]) -> list[str]:
-    # Texts of similar length go together, for less padding.
+    # Batch texts of similar length together to reduce padding.
     order = sorted(range(len(texts)), key=lambda place: (len(texts[place]), place))
     translated = [""] * len(texts)
     most = min(_MAX_TOKENS, model.config.max_position_embeddings)

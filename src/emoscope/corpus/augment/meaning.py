@@ -1,4 +1,4 @@
-"""Whether a back-translation kept the meaning: the similarity of two texts, and whether one negates the other."""
+"""Whether a back-translation kept the meaning: text similarity and negation."""
 
 import math
 import re
@@ -23,13 +23,13 @@ class Similarity(Protocol):
     """How similar each variant is to its original, from 0 to 1."""
 
     name: str
-    threshold: float  # the default; less similar variants count as having lost the meaning
+    threshold: float  # the default; variants below it are considered to have lost the meaning
 
     def __call__(self, originals: Sequence[str], variants: Sequence[str]) -> Sequence[float]: ...
 
 
 class EmbeddingSimilarity:
-    """The cosine of the two texts' vectors, but no less than 0.
+    """The cosine of the two texts' vectors, clipped at 0.
 
     >>> class Length:
     ...     name = "length"
@@ -55,7 +55,7 @@ class EmbeddingSimilarity:
 
 
 class OverlapSimilarity:
-    """Without a model: the cosine of the character 3-grams of the words that carry meaning.
+    """The cosine of the content words' character 3-grams, without a model.
 
     A synonym counts as a lost word, so this drops too much rather than too little.
 
@@ -90,7 +90,7 @@ def words_in(text: str) -> list[str]:
 
 
 def word_key(text: str) -> str:
-    """The letters and digits alone, equal for texts that differ only in punctuation, case and spaces.
+    """Only the letters and digits: equal for texts that differ only in punctuation, case and spaces.
 
     >>> word_key("It's OK!") == word_key("its ok")
     True
@@ -98,13 +98,13 @@ def word_key(text: str) -> str:
     return "".join(words_in(text))
 
 
-# Function words, which translation moves and changes; without negations.
+# Function words except negations; translation often moves or changes them.
 _FUNCTION_WORDS = set((files("emoscope.corpus.augment") / "function_words.txt").read_text(encoding="utf-8").split())
 
 
 def _grams(text: str) -> Counter[str]:
     words = words_in(text)
-    # A text of function words alone is compared by them.
+    # If there are only function words, compare those.
     content = [word for word in words if word not in _FUNCTION_WORDS] or words
     return Counter(f" {word} "[start : start + 3] for word in content for start in range(len(word)))
 

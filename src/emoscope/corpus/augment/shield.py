@@ -1,7 +1,7 @@
-"""Shield from translation: emoji, emoticons, links, user names, and masks that stand for people and places.
+"""Shield emoji, emoticons, links, user names, and masks for people and places from translation.
 
-Emoji and links are not part of a sentence, so the text is cut there and they go back where they were. A masked name is
-part of it: it becomes a made-up word, which engines carry over like a foreign name.
+Emoji and links are not part of a sentence, so the text is split there and they are put back afterwards. A masked name
+is part of the sentence, so it becomes a made-up word, which engines copy like a foreign name.
 """
 
 import re
@@ -18,12 +18,12 @@ _KEPT = re.compile(
 _STEM = "Zqx"
 _MADE_UP = re.compile(rf"{_STEM}([a-z]+)", re.IGNORECASE)
 _HAS_LETTER = re.compile(r"[^\W\d_]")
-_JOINED = re.compile(r"[^\W\d_]|[\[<@#]")  # right after a name: its made-up word would not end there
+_JOINED = re.compile(r"[^\W\d_]|[\[<@#]")  # after a name, these would run into its made-up word
 
 
 @dataclass(frozen=True, slots=True)
 class Shielded:
-    """A text in pieces, to translate or to keep, and the names behind its made-up words.
+    """A text split into pieces to translate or keep, and the names behind its made-up words.
 
     >>> shield("hey person_3 😂 you ok? @bob").pieces
     ('hey Zqxa', ' 😂 ', 'you ok? Zqxb')
@@ -39,7 +39,7 @@ class Shielded:
         return [piece for piece, translate in zip(self.pieces, self.to_translate, strict=True) if translate]
 
     def put_back(self, translated: Sequence[str]) -> str | None:
-        """The whole text from the translations of `translatable`; None if a name was lost or doubled.
+        """Rebuild the text from the translations of `translatable`; None if a name was lost or repeated.
 
         >>> shield("hey person_3 😂 you ok?").put_back(["hello Zqxa", "are you well?"])
         'hello person_3 😂 are you well?'
@@ -57,7 +57,7 @@ class Shielded:
 
 
 def shield(text: str) -> Shielded:
-    """Cut a text at what is not part of a sentence, and replace masked names by made-up words."""
+    """Split a text at what is not part of a sentence, and replace masked names with made-up words."""
     pieces: list[tuple[str, bool]] = []
     names: list[str] = []
     sentence, end, begun = "", 0, False
@@ -73,7 +73,7 @@ def shield(text: str) -> Shielded:
             sentence += _STEM + _word(len(names))
             names.append(kept)
     pieces += _trimmed(sentence + text[end:])
-    merged: list[tuple[str, bool]] = []  # without empty pieces, and with neighbours to keep joined
+    merged: list[tuple[str, bool]] = []  # no empty pieces, and adjacent kept pieces joined
     for piece, translate in pieces:
         if merged and not translate and not merged[-1][1]:
             merged[-1] = merged[-1][0] + piece, False
@@ -83,7 +83,7 @@ def shield(text: str) -> Shielded:
 
 
 def _kept_spans(text: str) -> Iterator[tuple[int, int, bool]]:
-    """The spans to keep, from left to right, and whether each stands apart from the sentence."""
+    """The spans to keep, from left to right, and whether each is outside the sentence."""
     end = 0
     for match in _KEPT.finditer(text):
         yield from _emoticon_spans(text, end, match.start())
@@ -101,7 +101,7 @@ def _emoticon_spans(text: str, start: int, stop: int) -> Iterator[tuple[int, int
 
 
 def _trimmed(sentence: str) -> list[tuple[str, bool]]:
-    """A sentence to translate, with the white space around it to keep; without a word, all of it is kept."""
+    """Split off the white space around a sentence; text without any word is kept whole."""
     if not _HAS_LETTER.search(_MADE_UP.sub("", sentence)):
         return [(sentence, False)]
     core = sentence.strip()

@@ -1,9 +1,9 @@
-"""What an engine of machine translation looks like to us, and codes of languages."""
+"""The interface of machine translation engines, and language codes."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-# Put before a word that the engine left untranslated. Engines that cannot tell never write it.
+# Marks a word that the engine left untranslated; engines that cannot tell never write it.
 UNTRANSLATED = "\ue000"
 
 ENGLISH = "en"
@@ -15,23 +15,23 @@ _CODES = """
 _TWO_LETTERS = dict(pair.split("-") for pair in _CODES.split())
 _THREE_LETTERS = {short: long for long, short in _TWO_LETTERS.items()}
 
-# One direction: as many texts come back as went in, in the same order.
+# Translates texts in one direction: the same number of texts, in the same order.
 Translator = Callable[[Sequence[str]], list[str]]
 
 
 class Engine(Protocol):
-    """Something that translates, such as Apertium."""
+    """A machine translation engine, such as Apertium."""
 
     @property
     def name(self) -> str:
-        """The engine with its version: translations of another version may differ."""
+        """The engine's name and version, since versions may translate differently."""
 
     def translator(self, source: str, target: str) -> Translator:
-        """The direction from one language to another, or an error that says what is missing."""
+        """A translator from one language to another; raises an error that says what is missing."""
 
 
 def short_code(language: str) -> str:
-    """The two-letter code of a language, if it is known.
+    """The two-letter code of a language, if known.
 
     >>> short_code("spa"), short_code("es"), short_code("oci")
     ('es', 'es', 'oci')
@@ -40,7 +40,7 @@ def short_code(language: str) -> str:
 
 
 def long_code(language: str) -> str:
-    """The three-letter code of a language, if it is known.
+    """The three-letter code of a language, if known.
 
     >>> long_code("es"), long_code("oci")
     ('spa', 'oci')

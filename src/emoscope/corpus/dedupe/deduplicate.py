@@ -1,4 +1,4 @@
-"""Tables without copies: within a file, between files, and between back-translations."""
+"""Remove duplicate rows within a file, across files, and among back-translations."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from emoscope.tables.turns import translated_columns
 
 @dataclass(slots=True)
 class FileCounts:
-    """Rows read from a file, and rows dropped by reason."""
+    """Rows read from a file, and rows dropped, by reason."""
 
     read: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
@@ -46,14 +46,15 @@ def deduplicate(
     progress: ShowProgress = no_progress,
     executor: Executor = SERIAL,
 ) -> dict[str, FileCounts]:
-    """Write the files without copies of earlier rows in the same or earlier files.
+    """Write the files without duplicates of earlier rows in the same or earlier files.
 
-    A row and its back-translations stay or go together, be they in columns such as `turn1_de` or in rows of the same
-    file with the same value in the column `group`. One file gives a file; several give a folder, complete or absent.
+    A row and its back-translations are kept or dropped together, whether in columns such as `turn1_de` or in rows of
+    the same file with the same value in column `group`. One input gives a file; several give a folder, complete or
+    absent.
     """
     _check(paths, output)
     finder = DuplicateFinder(threshold=threshold, executor=executor)
-    # The item of each row of each file, and the file of each item.
+    # The item of each row, per file, and the file of each item.
     items: list[list[int]] = []
     file_of: list[int] = []
     for number, path in enumerate(paths):
@@ -83,7 +84,7 @@ def deduplicate(
 
 
 def texts_of(record: Record, column: str | None = None) -> Iterator[str]:
-    """The text of a row, and of its back-translations.
+    """The texts of a row and its back-translations.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> columns = {"turn1": "hi", "turn2": "you?", "turn1_de": "hello", "turn2_de": "and you?"}
@@ -128,7 +129,7 @@ def _counted(
 
 def _write(records: Iterator[Record], target: str, format: str | None) -> None:
     first = next(records, None)
-    # A .txt holds a table with a header, or plain lines.
+    # A .txt file is a table with a header, or plain lines.
     table_as_text = first is not None and Path(target).suffix == ".txt" and set(first.columns) != {"turns"}
     with open_writer(target, "tsv" if table_as_text else format) as writer:
         for record in () if first is None else chain([first], records):

@@ -1,4 +1,4 @@
-"""Exact and near copies among items of one or more texts, such as dialogues and their back-translations."""
+"""Exact and near duplicates among items of one or more texts, such as dialogues and their back-translations."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,18 +14,18 @@ from emoscope.parallel.parts import batches
 THRESHOLD = 0.8
 _BATCH = 2048
 _PART = 32_768  # texts per process: half a second of work
-# An estimate from 100 numbers is off by more than this in one of a thousand pairs; the rest is compared exactly.
+# An estimate from 100 hashes is off by more than this for one pair in a thousand; the rest are compared exactly.
 _SLACK = 0.15
-# A fuller bucket says little (a greeting that thousands of dialogues begin with), and going through it would take time
-# quadratic in the size of the corpus; a near copy shares several other buckets.
+# A larger bucket says little (a greeting that starts thousands of dialogues), and scanning it would take time quadratic
+# in the size of the corpus; near duplicates share several other buckets.
 _CROWDED = 256
-_COMPARED = 32  # the most candidates compared exactly, the likeliest first
+_COMPARED = 32  # most candidates compared exactly, likeliest first
 _RUN = re.compile(r"(.)\1{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """An item that is a copy of an earlier one; a similarity of 1 is an exact copy."""
+    """An item that duplicates an earlier one; a similarity of 1 is an exact duplicate."""
 
     item: int
     of: int
@@ -33,12 +33,12 @@ class Duplicate:
 
     @property
     def exact(self) -> bool:
-        """Whether the two differ only in case, white space and stretched letters."""
+        """Whether the two differ only in case, white space and repeated characters."""
         return self.similarity == 1.0
 
 
 def comparable(text: str) -> str:
-    """The text as it is compared: case and white space folded, letters and marks repeated at most twice.
+    """Normalise a text for comparison: fold case and white space, and cut repeated characters to two.
 
     >>> comparable("  Sooooo   GOOD!!!!")
     'soo good!!'
@@ -47,7 +47,7 @@ def comparable(text: str) -> str:
 
 
 class DuplicateFinder:
-    """Collects the texts of numbered items, then finds the items that are copies of earlier ones.
+    """Collects the texts of numbered items, then finds the items that duplicate earlier ones.
 
     >>> finder = DuplicateFinder()
     >>> for item, text in enumerate(["how are you today?", "How are you  today??", "fine"]):
@@ -58,7 +58,7 @@ class DuplicateFinder:
 
     def __init__(self, *, threshold: float = THRESHOLD, executor: Executor = SERIAL) -> None:
         self.threshold = threshold
-        self._executor = executor  # for signatures only; copies are decided here, in order
+        self._executor = executor  # for signatures only; duplicates are decided in this process, in order
         self._numbers: dict[str, int] = {}
         self._texts_of: dict[int, list[int]] = {}
 
@@ -75,12 +75,12 @@ class DuplicateFinder:
         return _NearTexts(texts, np.concatenate(signed), self.threshold)
 
     def duplicates(self) -> Iterator[Duplicate]:
-        """The items to drop, in ascending order: copies of items with a smaller number that are not dropped.
+        """The items to drop, in ascending order: duplicates of earlier items that are kept.
 
-        An item is a copy if any of its texts is one; texts of one item are never compared with each other.
+        An item is a duplicate if any of its texts is; texts of the same item are never compared.
         """
         near = self._near()
-        holder: dict[int, int] = {}  # the item that is kept for each text
+        holder: dict[int, int] = {}  # the item kept for each text
         for item, texts in sorted(self._texts_of.items()):
             copy = next((Duplicate(item, holder[text], 1.0) for text in texts if text in holder), None)
             if copy is None:
@@ -94,7 +94,7 @@ class DuplicateFinder:
                 near.keep(text)
 
     def related(self) -> Iterator[tuple[int, int]]:
-        """Pairs of items that are copies, exact or near; joining each pair keeps all copies together.
+        """Pairs of exact or near duplicates; joining each pair groups all duplicates.
 
         >>> finder = DuplicateFinder()
         >>> for item, text in enumerate(["how are you today?", "fine", "How are you  today??"]):
@@ -107,7 +107,7 @@ class DuplicateFinder:
         for item, texts in sorted(self._texts_of.items()):
             others: dict[int, None] = {}
             for text in texts:
-                if text in holder:  # what is near to the text is paired with its first holder already
+                if text in holder:  # near duplicates of the text are already paired with its first holder
                     others[holder[text]] = None
                     continue
                 others.update((holder[match], None) for match, _ in near.matches(text))
@@ -117,12 +117,12 @@ class DuplicateFinder:
 
 
 def _signed(texts: Sequence[str]) -> NDArray[np.uint32]:
-    """The signatures of many texts, a batch at a time, because computing them takes much more memory."""
+    """Compute signatures in batches, because that takes much more memory than the result."""
     return np.concatenate([signatures(part) for part in batches(texts, _BATCH)])
 
 
 class _NearTexts:
-    """The texts kept so far, in the buckets that near copies would share."""
+    """The texts kept so far, in LSH buckets."""
 
     def __init__(self, texts: list[str], signed: NDArray[np.uint32], threshold: float) -> None:
         self._texts = texts
@@ -130,7 +130,7 @@ class _NearTexts:
         self._threshold = threshold
         self._buckets = shared_buckets(self._signatures)
         self._kept: dict[int, list[int]] = {}
-        # Without signatures every text is alone: only exact copies are looked for.
+        # Without signatures no text shares a bucket: only exact duplicates are found.
         self._alone: list[bool] = np.all(self._buckets < 0, axis=1).tolist() if len(signed) else [True] * len(texts)
 
     def _shared(self, text: int) -> list[int]:
@@ -143,11 +143,11 @@ class _NearTexts:
                 members.append(text)
 
     def match(self, text: int) -> tuple[int, float] | None:
-        """The most similar kept text at or above the threshold, the first of several."""
+        """The most similar kept text at or above the threshold; the first of equals."""
         return max(self.matches(text), key=lambda match: match[1], default=None)
 
     def matches(self, text: int) -> Iterator[tuple[int, float]]:
-        """The kept texts at or above the threshold with their similarity, the likeliest first."""
+        """The kept texts at or above the threshold with their similarity, likeliest first."""
         candidates = sorted({other for bucket in self._shared(text) for other in self._kept.get(bucket, ())})
         if not candidates:
             return
@@ -156,7 +156,7 @@ class _NearTexts:
         likeliest = np.argsort(-agreeing, kind="stable")[:_COMPARED]
         for place in likeliest[agreeing[likeliest] >= self._threshold - _SLACK].tolist():
             other = candidates[place]
-            # Different texts may share all n-grams ("hahaha", "hahahaha"); 1 is for exact copies.
+            # Different texts may share all n-grams ("hahaha", "hahahaha"); 1 is reserved for exact duplicates.
             similarity = min(jaccard(own, shingles(self._texts[other])), 1.0 - 1e-6)
             if similarity >= self._threshold:
                 yield other, similarity

@@ -1,4 +1,4 @@
-"""Statistics of whole dialogues: their length, their speakers, how many hold emoticons."""
+"""Statistics of whole dialogues: length, speakers, and emoticons."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ from emoscope.corpus.describe.distribution import Distribution
 
 @dataclass(frozen=True, slots=True)
 class Conversations:
-    """The dialogues of a corpus."""
+    """Statistics of a corpus's dialogues."""
 
     dialogues: int
     with_emoticons: int
-    emoticon_share: float  # of dialogues with an emoticon in any turn
-    turns: Distribution  # of a dialogue
-    speakers: Mapping[str, int]  # the turns of each, most first
-    cast: Distribution  # speakers in a dialogue, where they are known
+    emoticon_share: float  # share of dialogues with an emoticon
+    turns: Distribution  # per dialogue
+    speakers: Mapping[str, int]  # turns per speaker, most first
+    cast: Distribution  # speakers per dialogue, where known
 
 
 class ConversationCounter:
@@ -33,7 +33,7 @@ class ConversationCounter:
         self._with_emoticons = 0
 
     def add(self, example: Example) -> None:
-        """Count the example's dialogue, unless the example before it was of the same."""
+        """Count the example's dialogue, unless the previous example had the same one."""
         same = example.turn > self._turn and example.dialogue == self._dialogue
         self._dialogue, self._turn = example.dialogue, example.turn
         if same:

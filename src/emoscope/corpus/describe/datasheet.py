@@ -1,7 +1,7 @@
 """The datasheet of a corpus, as Markdown and as HTML with figures. Needs the extra `plots`.
 
-It answers the questions of Gebru et al. (2021), "Datasheets for Datasets", as far as the plan, the counts of each step
-and the statistics of the splits can.
+It answers the questions of Gebru et al. (2021), "Datasheets for Datasets", as far as the plan, the step counts and the
+split statistics allow.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,12 +24,12 @@ class Datasheet:
     splits: Mapping[str, CorpusStatistics]
     natural_prior: Mapping[str, float]
     natural_source: str
-    steps: Sequence[Mapping[str, Any]]  # the counts of each
+    steps: Sequence[Mapping[str, Any]]  # counts per step
     agreement: Mapping[str, Any] | None
-    files: Mapping[str, str]  # their sha256
-    inputs: Sequence[str]  # their sha256 without names, which may be people's
+    files: Mapping[str, str]  # sha256 by name
+    inputs: Sequence[str]  # sha256 only, since file names may contain people's names
     plan: str
-    emoscope: str  # the version that made it
+    emoscope: str  # version that built the corpus
 
     @property
     def labels(self) -> list[str]:
@@ -47,7 +47,7 @@ class Datasheet:
 
 
 def check_datasheet() -> None:
-    """Raise an error if an extra that datasheets need is not installed."""
+    """Raise an error if a package that datasheets need is not installed."""
     check_installed("jinja2", "altair", "vl_convert", extra="plots")
 
 
@@ -59,7 +59,7 @@ def markdown(sheet: Datasheet) -> str:
 def page(sheet: Datasheet) -> str:
     """The datasheet as a self-contained HTML page, with figures and without scripts."""
     charts = figures(sheet.splits, str(sheet.about["title"]))
-    # The figures of dev are drawn from the same rows as those of test, and so alike.
+    # Skip dev: it comes from the same rows as test, so its figures look alike.
     shown = {name: chart for name, chart in charts.items() if not name.startswith("dev-")}
     return _rendered("datasheet.html.j2", sheet, shown, autoescape=True)
 
@@ -79,7 +79,7 @@ def _rendered(template: str, sheet: Datasheet, charts: Mapping[str, Chart], *, a
 
 
 def _cell(value: object) -> str:
-    """A value escaped for a cell of a Markdown table.
+    """Escape a value for a Markdown table cell.
 
     >>> _cell("a|b")
     'a\\\\|b'
@@ -88,7 +88,7 @@ def _cell(value: object) -> str:
 
 
 def _listed(values: Mapping[str, Any] | None) -> str:
-    """Plain values with their names on one line; nested ones are left out.
+    """Plain values with their names on one line, without nested ones.
 
     >>> _listed({"macro_f1": 0.71972, "items": 1860, "at": {}})
     'macro f1 0.720, items 1,860'
@@ -102,7 +102,7 @@ def _listed(values: Mapping[str, Any] | None) -> str:
 
 
 def _fenced(text: str) -> str:
-    """A block of code with a fence longer than any inside it."""
+    """A code block whose fence is longer than any inside it."""
     fence = "```"
     while fence in text:
         fence += "`"

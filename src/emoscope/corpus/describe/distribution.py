@@ -1,4 +1,4 @@
-"""Distributions of whole numbers: words in an utterance, turns in a dialogue, votes on an item."""
+"""Distributions of integers, such as words per utterance, turns per dialogue or votes per item."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """Numbers and how often each occurs, in ascending order; all is 0 where nothing was counted.
+    """Integers and their counts, in ascending order; all statistics are 0 if nothing was counted.
 
     >>> Distribution.of({3: 2, 1: 2})
     Distribution(total=4, mean=2.0, median=1, min=1, max=3, counts={1: 2, 3: 2})
@@ -29,7 +29,7 @@ class Distribution:
         return replace(distribution, median=distribution.quantile(0.5))
 
     def quantile(self, share: float) -> int:
-        """The smallest number that at least this share of observations do not exceed.
+        """The smallest value that at least this share of observations do not exceed.
 
         >>> Distribution.of({1: 90, 2: 9, 50: 1}).quantile(0.99)
         2

@@ -1,4 +1,4 @@
-"""The figures of a corpus, drawn from its statistics; shares rather than counts, since classes differ in size."""
+"""The figures of a corpus, drawn from its statistics; they show shares, since classes differ in size."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,14 +13,14 @@ from emoscope.corpus.describe.statistics import CorpusStatistics
 from emoscope.corpus.describe.word_wheel import wheel
 
 _WIDTH = 640
-_ACCENT = "#3f4a5a"  # for bars that stand for no emotion
-_ALL = "all utterances"  # stands in for classes where there are no labels
+_ACCENT = "#3f4a5a"  # for bars that are not an emotion
+_ALL = "all utterances"  # replaces the classes if there are no labels
 
 
 def figures(splits: Mapping[str, CorpusStatistics], title: str) -> dict[str, Chart]:
-    """Every figure that these splits have data for, by a name fit for a file.
+    """Every figure these splits have data for, by a name that works as a file name.
 
-    `labels` compares the splits; the others are of one split each, such as `train-words`.
+    `labels` compares the splits; each other figure shows one split, such as `train-words`.
     """
     charts = {"labels": label_shares(splits, title)} if any(split.labelled for split in splits.values()) else {}
     for name, split in splits.items():
@@ -64,7 +64,7 @@ def label_shares(splits: Mapping[str, CorpusStatistics], title: str) -> Chart:
 
 
 def word_counts(split: CorpusStatistics, title: str) -> Chart:
-    """How many words utterances have, per class, emoticons removed (Figure 2 of the EmoContext paper)."""
+    """Words per utterance for each class, without emoticons (Figure 2 of the EmoContext paper)."""
     alt = altair()
     last = max(split.overall.words.quantile(0.99), 1)
     parts = {name: wording.words for name, wording in split.wording.items()} or {_ALL: split.overall.words}
@@ -85,7 +85,7 @@ def word_counts(split: CorpusStatistics, title: str) -> Chart:
 
 
 def unigrams(split: CorpusStatistics, title: str) -> Chart:
-    """The most frequent uncommon words of each class around a circle (Figure 3 of the EmoContext paper)."""
+    """The most frequent uncommon words of each class, around a circle (Figure 3 of the EmoContext paper)."""
     alt = altair()
     chosen = {name: wording for name, wording in split.wording.items() if wording.unigrams}
     wheels = [
@@ -107,7 +107,7 @@ def unigrams(split: CorpusStatistics, title: str) -> Chart:
 
 
 def emoticons(split: CorpusStatistics, title: str) -> Chart:
-    """The most frequent emoticons of each class (Table 3 of the EmoContext paper), by name: few fonts have them."""
+    """The top emoticons of each class, by name since few fonts have them (Table 3 of the EmoContext paper)."""
     alt = altair()
     chosen = {name: wording for name, wording in split.wording.items() if wording.emoticons} or {_ALL: split.overall}
     top = max(term.utterances / wording.utterances for wording in chosen.values() for term in wording.emoticons)
@@ -131,7 +131,7 @@ def emoticons(split: CorpusStatistics, title: str) -> Chart:
 
 
 def dialogue_lengths(split: CorpusStatistics, title: str) -> Chart:
-    """How many turns dialogues have."""
+    """Turns per dialogue."""
     turns = split.conversations.turns
     last = turns.quantile(0.995)
     tail = turns.max > last
@@ -170,7 +170,7 @@ def agreement(votes: Votes, title: str) -> Chart:
 
 
 def votes_by_label(votes: Votes, order: list[str], title: str) -> Chart:
-    """Where the votes went, for the items of each final label."""
+    """How the votes on the items of each final label were distributed."""
     alt = altair()
     finals = [label for label in order if label in votes.by_label]
     columns = [label for label in order if label in votes.counts]
@@ -194,7 +194,7 @@ def votes_by_label(votes: Votes, order: list[str], title: str) -> Chart:
 
 
 def emoticon_name(text: str) -> str:
-    """An emoji by its name; an emoticon of plain characters as it is.
+    """An emoji's name; a text emoticon stays as it is.
 
     >>> emoticon_name("💔"), emoticon_name(":(")
     ('broken heart', ':(')
@@ -227,7 +227,7 @@ def _bars(
     labels: list[str] | None = None,
     colour: str | None = None,
 ) -> Chart:
-    """Bars in one colour, or in those of `labels`, with `text` of `width` pixels for their text beside the longest."""
+    """Bars in one colour or in the colours of `labels`; `text` pixels of the width are for the text beside them."""
     alt = altair()
     scale = alt.Scale(domain=[start, (to or 1.0) * width / (width - text)], nice=False)
     base = alt.Chart().encode(
@@ -242,7 +242,7 @@ def _bars(
 
 
 def _heading(name: str, note: str, width: int) -> tuple[Chart, Chart]:
-    """A line above a panel: its name at the left, a note at the right."""
+    """A line above a panel: its name on the left, a note on the right."""
     alt = altair()
     base = alt.Chart(rows([{"name": name, "note": note}])).encode(y=alt.value(-13))
     left = base.mark_text(align="left", color=INK, fontSize=13, fontWeight="bold")
@@ -251,7 +251,7 @@ def _heading(name: str, note: str, width: int) -> tuple[Chart, Chart]:
 
 
 def _histogram(counts: Distribution, first: int, last: int, *, tail: bool, colour: str, title: str | None) -> Chart:
-    """The share of each number up to `last`, where all higher ones are counted, since a long tail hides the rest."""
+    """The share of each value; values above `last` are added to it, since a long tail would hide the rest."""
     alt = altair()
     shares: dict[int, float] = {}
     for value, count in counts.counts.items():
@@ -273,7 +273,7 @@ def _histogram(counts: Distribution, first: int, last: int, *, tail: bool, colou
 
 
 def _ticks(first: int, last: int) -> list[int]:
-    """`first`, `last`, and round values between them that are not too near to either."""
+    """`first`, `last`, and round values between them that are not too close to either."""
     step = next(step for step in (1, 2, 5, 10, 20, 50, 100, 1000, 10**9) if (last - first) / step <= 12)
     inner = range(first - first % step + step, last, step)
     return [first, *(value for value in inner if 2 * (last - value) >= step and 2 * (value - first) >= step), last]

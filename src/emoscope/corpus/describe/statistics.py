@@ -20,10 +20,10 @@ class CorpusStatistics:
 
     examples: int
     unlabelled: int
-    labels: Mapping[str, int]  # the task's own in order, then any others
-    label_shares: Mapping[str, float]  # of the labelled examples
+    labels: Mapping[str, int]  # the task's labels in order, then any others
+    label_shares: Mapping[str, float]  # shares of the labelled examples
     conversations: Conversations
-    common_words: str  # which words are left out of `unigrams`
+    common_words: str  # which words `unigrams` leaves out
     wording: Mapping[str, UtteranceStatistics]
     overall: UtteranceStatistics
     votes: Votes | None
@@ -43,7 +43,7 @@ def describe(
     neutral: str | None = None,
     common: int = COMMON,
 ) -> CorpusStatistics:
-    """The statistics of a stream of examples; the most frequent words of `neutral`, "no emotion", are common words.
+    """Describe a stream of examples; the most frequent words of the `neutral` label count as common words.
 
     >>> from emoscope.core.dialogue import Dialogue, Example
     >>> examples = [Example(Dialogue.of(["hi", "so happy for you 😂"]), 1, "happy")]
@@ -79,7 +79,7 @@ def describe(
         conversations=conversations.result(),
         common_words=f"the {common:,} most frequent words of {whose}",
         wording={
-            # The neutral class has no uncommon words: they are measured against its own.
+            # The neutral class defines the common words, so it has no uncommon ones.
             name: wording[name].result(common_words, 0 if name == neutral else UNIGRAMS)
             for name in names
             if name in wording

@@ -1,4 +1,4 @@
-"""Words around a circle, each with a bar as long as the word is frequent."""
+"""Words around a circle, each with a bar proportional to its frequency."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,10 +7,10 @@ from emoscope.core.plots import FAINT, INK, QUIET, Chart, altair, rows
 
 _INNER = 42  # radius of the hole in the middle
 _OUTER = 172  # radius of the longest bar
-_MARGIN = 14  # around it; words that reach further make the chart grow
-_GAP = math.radians(16)  # left open at the top, for the rings' values
-_LONGEST = 15  # characters of a word that are shown
-_FEWEST = 15  # the least number of bars a circle is laid out for, so that few bars do not grow fat
+_MARGIN = 14  # around it; longer words enlarge the chart
+_GAP = math.radians(16)  # at the top, for the ring values
+_LONGEST = 15  # characters shown of a word
+_FEWEST = 15  # minimum number of bar positions, so that few bars do not get too wide
 
 
 Spoke = tuple[str, float]  # a word and its frequency, in any unit
@@ -19,7 +19,7 @@ Spoke = tuple[str, float]  # a word and its frequency, in any unit
 def wheel(name: str, spokes: Sequence[Spoke], colour: str, *, caption: str = "") -> Chart:
     """One circle of bars, clockwise from the most frequent word.
 
-    Vega-Lite has no polar axis, so places are computed here in pixels.
+    Vega-Lite has no polar axis, so positions are computed here in pixels.
     """
     alt = altair()
     size = 2 * (_OUTER + _MARGIN)
@@ -32,7 +32,7 @@ def wheel(name: str, spokes: Sequence[Spoke], colour: str, *, caption: str = "")
         return alt.Chart(data).encode(x=alt.X("x:Q", scale=None, axis=None), y=alt.Y("y:Q", scale=None, axis=None))
 
     def words(side: str) -> Chart:
-        # Alignment cannot be encoded, hence a layer for each half: the left half is turned to be read upright.
+        # Alignment cannot be encoded, so each half is a layer; the left half is rotated to be readable.
         return (
             places(rows(bar for bar in bars if bar["side"] == side))
             .mark_text(align=side, baseline="middle", fontSize=12, color=INK)
@@ -54,7 +54,7 @@ def wheel(name: str, spokes: Sequence[Spoke], colour: str, *, caption: str = "")
         places(rows(marks)).mark_text(baseline="bottom", fontSize=10.5, color=QUIET).encode(text="text:N"),
         words("left"),
         words("right"),
-        # The upper left corner is free: the bars are shortest before they come round to the top.
+        # The upper left corner is free, since the last bars are the shortest.
         places(rows([{"x": 0, "y": 4, "text": name}]))
         .mark_text(align="left", color=colour, fontSize=16, fontWeight="bold")
         .encode(text="text:N"),
@@ -70,7 +70,7 @@ def ring_values(top: float) -> list[float]:
     """
     if top <= 0:
         return []
-    reach = top * (1 + 1e-9)  # rounding must not cost the outermost ring
+    reach = top * (1 + 1e-9)  # so that rounding does not drop the outermost ring
     power = 10.0 ** math.floor(math.log10(top))
     step = next(factor * power for factor in (0.2, 0.5, 1.0, 2.0, 5.0) if reach / (factor * power) < 5)
     return [round(step * number, 10) for number in range(1, int(reach / step) + 1)]
@@ -92,7 +92,7 @@ def _bars(spokes: Sequence[Spoke], top: float, centre: float) -> Iterator[dict[s
             "start": start,
             "end": start + width,
             "radius": radius,
-            "opacity": 0.95 if position % 2 == 0 else 0.75,  # tells neighbours of one height apart
+            "opacity": 0.95 if position % 2 == 0 else 0.75,  # separates neighbours of the same height
             "x": centre + (radius + 6) * math.sin(middle),
             "y": centre - (radius + 6) * math.cos(middle),
             "angle": math.degrees(middle) + (-90 if right else 90),

@@ -1,4 +1,4 @@
-"""Statistics of utterances: their number of words, frequent words and emoticons."""
+"""Statistics of utterances: length in words, frequent words and emoticons."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from emoscope.corpus.describe.distribution import Distribution
 
-# A word of a single utterance says nothing about its class.
+# A word that occurs in only one utterance says nothing about its class.
 FEWEST = 2
 EMOTICONS = 5  # shown
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or emoticon: how often it occurs, and in how many utterances."""
+    """A word or emoticon, how often it occurs, and in how many utterances."""
 
     text: str
     count: int
@@ -22,19 +22,19 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class UtteranceStatistics:
-    """The utterances of one class, or of all."""
+    """Statistics of the utterances of one class, or of all."""
 
     utterances: int
-    words: Distribution  # without emoticons; an utterance of only emoticons has 0
+    words: Distribution  # per utterance, without emoticons; 0 if there are only emoticons
     with_emoticons: int
     only_emoticons: int
-    emoticon_share: float  # of utterances with an emoticon
-    emoticons: tuple[Term, ...]  # in the most utterances, since people repeat them within one
-    unigrams: tuple[Term, ...]  # the most frequent words, without common ones, numbers, and words of one utterance
+    emoticon_share: float  # share of utterances with an emoticon
+    emoticons: tuple[Term, ...]  # ranked by utterances, since people repeat them within one
+    unigrams: tuple[Term, ...]  # most frequent words, without common words, numbers and words of a single utterance
 
 
 class TermCounter:
-    """Counts terms and the utterances that hold them."""
+    """Counts terms and the utterances that contain them."""
 
     def __init__(self) -> None:
         self.count: Counter[str] = Counter()
@@ -46,13 +46,13 @@ class TermCounter:
         self.utterances.update(set(terms))
 
     def top(self, number: int, by: Mapping[str, int]) -> tuple[Term, ...]:
-        """The terms with the highest numbers in `by`, ties in alphabetical order."""
+        """The terms with the highest counts in `by`, ties in alphabetical order."""
         ranked = sorted(by.items(), key=lambda item: (-item[1], item[0]))[:number]
         return tuple(Term(text, self.count[text], self.utterances[text]) for text, _ in ranked)
 
 
 class UtteranceCounter:
-    """Counts a stream of utterances, such as those of one class."""
+    """Counts the utterances of a stream, such as those of one class."""
 
     def __init__(self) -> None:
         self.lengths: Counter[int] = Counter()

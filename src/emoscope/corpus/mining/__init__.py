@@ -1,1 +1,1 @@
-"""Find dialogues worth judging: those that resemble a few hundred labelled ones, as EmoContext did."""
+"""Find dialogues worth annotating: those similar to a few hundred labelled ones, as EmoContext did."""

@@ -1,4 +1,4 @@
-"""What turns dialogues into vectors: character n-grams, an embedded model, or a sentence encoder."""
+"""Turn dialogues into vectors: character n-grams, an embedded model, or a sentence encoder."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -13,18 +13,18 @@ Floats = NDArray[np.floating[Any]]
 
 
 class Embedder(Protocol):
-    """Gives similar dialogues vectors of a similar direction."""
+    """Gives similar dialogues vectors with similar directions."""
 
     @property
     def name(self) -> str:
-        """Identifies the embedder and its weights; vectors are only reused under the same name."""
+        """Identifies the embedder and its weights; vectors are reused only under the same name."""
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> Floats:
-        """A row for each dialogue, about its last turn."""
+        """A row for each dialogue, describing its last turn."""
 
 
 class JoinedEmbedder:
-    """Several embedders' vectors side by side, each of length one."""
+    """Concatenates the unit vectors of several embedders."""
 
     def __init__(self, parts: Sequence[Embedder]) -> None:
         self._parts = parts
@@ -37,7 +37,7 @@ class JoinedEmbedder:
 
 
 def unit_rows(vectors: Floats) -> Floats:
-    """Each vector with a length of one; one of zeros stays as it is.
+    """Scale each vector to length one; a zero vector stays as it is.
 
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
@@ -47,9 +47,9 @@ def unit_rows(vectors: Floats) -> Floats:
 
 
 def open_embedder(name: str = NGRAMS) -> Embedder:
-    """`ngrams`, which needs no model, an embedded model (`open` or `default`), or the sentence encoder in a folder.
+    """Open `ngrams`, which needs no model, an embedded model (`open` or `default`), or a sentence encoder's folder.
 
-    Several with "+" between, such as `ngrams+open`, count alike: the joined vectors have the mean of their cosines.
+    Embedders joined by "+", such as `ngrams+open`, weigh the same: the cosine is the mean of their cosines.
     """
     if "+" in name:
         return JoinedEmbedder([open_embedder(part) for part in name.split("+")])

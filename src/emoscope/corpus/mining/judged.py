@@ -1,4 +1,4 @@
-"""What people said of earlier candidates, for the next round: judged and mined in turns, that is active learning."""
+"""Active learning: use judgements of earlier candidates in the next round of mining."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ Seeds = Mapping[str, Sequence[Dialogue]]
 
 
 def read_judged(path: str | Path, pool: str, format: str | None = None) -> Seeds:
-    """The dialogues of each label, from a table with turns and `label`, or from judgements of the pool's ids.
+    """Read the dialogues of each label from a table with turns and `label`, or from judgements of the pool's ids.
 
-    A dialogue judged by several gets the label that more than half of them chose; without one, it is left out.
+    A dialogue with several judges gets the label of the absolute majority; without one, it is left out.
     """
     file = Path(path)
     if not file.is_dir() and not _holds_judgements(file):
@@ -36,7 +36,7 @@ def read_judged(path: str | Path, pool: str, format: str | None = None) -> Seeds
 
 
 def _holds_judgements(file: Path) -> bool:
-    """Whether a CSV file names tasks instead of having their turns."""
+    """Whether a CSV file has task names instead of turns."""
     if file.suffix != ".csv" or not file.is_file():
         return False
     with file.open(encoding="utf-8-sig") as lines:
@@ -45,9 +45,9 @@ def _holds_judgements(file: Path) -> bool:
 
 
 def with_judged(seeds: Seeds, judged: Seeds) -> dict[str, list[Dialogue]]:
-    """Seeds with what people have judged since: emotional ones are seeds, the others counterexamples.
+    """Add judged dialogues to the seeds: emotional ones as seeds, the others as counterexamples.
 
-    Dialogues judged are then left out of the next candidates, as all seeds are.
+    Like all seeds, judged dialogues are left out of the next candidates.
 
     >>> hi, ho = Dialogue.of(["hi"]), Dialogue.of(["ho"])
     >>> {name: len(each) for name, each in with_judged({"sad": [hi]}, {"sad": [hi, ho], "others": [ho]}).items()}

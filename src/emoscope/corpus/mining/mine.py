@@ -1,6 +1,6 @@
-"""Find candidates for human judges in a pool of dialogues, as EmoContext's organisers did.
+"""Find candidates for annotation in a pool of dialogues, as EmoContext's organisers did.
 
-The pool is read three times and never held in memory: its vectors go to disk, its scores are a few numbers a dialogue.
+The pool is read three times and never held in memory: vectors go to disk, and scores are a few numbers per dialogue.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,27 +25,27 @@ from emoscope.tables import PIPE, Record, open_writer, read_records
 CANDIDATES, COUNTS, VECTORS = "candidates.jsonl", "counts.json", "vectors"
 OTHERS = "others"
 NONE = -1  # no class
-RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # reported with their thresholds, to plan the next run
+RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)  # their thresholds are reported, to plan the next run
 Seeds = Mapping[str, Sequence[Dialogue]]
 
 
 @dataclass(frozen=True, slots=True)
 class MiningSettings:
-    """How to mine; with a threshold, or without `learn`, there is no linear classifier of the seeds."""
+    """How to mine; the linear classifier of the seeds needs `learn` and no fixed threshold."""
 
-    threshold: float | None = None  # of all classes: a cosine or, if some seeds are `others`, the margin to those
-    recall: float = 0.5  # the share of each emotion to look for; sets each class's threshold by its seeds
+    threshold: float | None = None  # for all classes: a cosine or, if some seeds are `others`, the margin over those
+    recall: float = 0.5  # the share of each emotion to find; sets each class's threshold from its seeds
     neighbours: int = NEIGHBOURS
     learn: bool = True
-    per_class: int | None = None  # the most candidates of a class
-    others: int | None = None  # dialogues drawn at random; by default as many as there are candidates
+    per_class: int | None = None  # most candidates per class
+    others: int | None = None  # dialogues drawn at random; by default as many as candidates
     prune: bool = True  # by emoticons, sentiment and length
     seed: int = 1
 
 
 @dataclass(slots=True)
 class ClassCounts:
-    """One class: its seeds and threshold, the dialogues near to them, those dropped and why, and the candidates."""
+    """One class: its seeds, threshold, dialogues near the seeds, those dropped, by reason, and candidates."""
 
     seeds: int
     threshold: float
@@ -57,7 +57,7 @@ class ClassCounts:
 
 @dataclass(frozen=True, slots=True)
 class MiningCounts:
-    """How many dialogues were read and were seeds themselves, what became of each class, and the others drawn."""
+    """How many dialogues were read, were seeds, and were drawn as others, and the counts of each class."""
 
     read: int
     seeds_in_pool: int
@@ -66,7 +66,7 @@ class MiningCounts:
 
 
 def nearest_classes(scores: Floats, thresholds: Sequence[float]) -> tuple[NDArray[np.int16], Floats]:
-    """The class with the highest score of each dialogue (`NONE` below its threshold), and that score.
+    """Each dialogue's highest-scoring class (`NONE` below its threshold), and that score.
 
     >>> classes, score = nearest_classes(np.array([[0.5, 0.75], [0.5, 0.25]], np.float32), [0.6, 0.6])
     >>> classes.tolist(), score.tolist()
@@ -79,7 +79,7 @@ def nearest_classes(scores: Floats, thresholds: Sequence[float]) -> tuple[NDArra
 
 
 def best_rows(rows: NDArray[np.int64], score: Floats, count: int | None) -> NDArray[np.int64]:
-    """The `count` rows with the highest scores, or all; equal scores in the order of the pool."""
+    """The `count` rows with the highest scores, or all; equal scores in pool order."""
     return rows[np.lexsort((rows, -score[rows]))][:count]
 
 
@@ -94,7 +94,7 @@ def sample_rows(rows: NDArray[np.int64], count: int, *, seed: int) -> NDArray[np
 
 
 def read_seeds(path: str | Path, *, any_class: bool = False) -> dict[str, list[Dialogue]]:
-    """The dialogues of each label in a table with a column `label`; with `any_class` they may all be `others`.
+    """Read the dialogues of each label from a table with a column `label`; with `any_class`, all may be `others`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "seeds.csv"
@@ -124,9 +124,9 @@ def mine(
     progress: ShowProgress = no_progress,
     executor: Executor = SERIAL,
 ) -> MiningCounts:
-    """Write `candidates.jsonl` and `counts.json` into a folder, beside the vectors of the pool.
+    """Write `candidates.jsonl` and `counts.json` into a folder, next to the vectors of the pool.
 
-    A second run reuses the vectors, so it resumes after a kill, and another threshold costs no embedding.
+    A second run reuses the vectors, so a killed run can resume, and a new threshold needs no embedding.
     """
     if pool == PIPE:
         raise EmoscopeError("the pool is read three times, which a pipe does not allow; give a file")
@@ -187,7 +187,7 @@ def _prepared(target: Path) -> Path:
     if not target.absolute().parent.is_dir():
         raise EmoscopeError(f"{target.parent}: no such folder to write {target.name} into")
     target.mkdir(exist_ok=True)
-    # Written last: where it exists, it counts the candidates beside it.
+    # Written last: if it exists, it describes the candidates next to it.
     (target / COUNTS).unlink(missing_ok=True)
     return target
 
@@ -200,7 +200,7 @@ def _pruned(
     *,
     prune: bool,
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.bool_]]:
-    """The rows of each class that no rule drops, and which rows of the pool are not seeds."""
+    """The rows of each class that pass all rules, and a mask of the pool's rows that are not seeds."""
     seed_texts = {dialogue.texts for dialogues in seeds.values() for dialogue in dialogues}
     pruner = Pruner.of(seeds) if prune else None
     names = list(counts)

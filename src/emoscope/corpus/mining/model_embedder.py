@@ -1,4 +1,4 @@
-"""What an embedded model makes of a dialogue, as a vector: dialogues it feels alike about are near."""
+"""Vectors from an embedded model's predictions: dialogues with similar predictions are close."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -11,15 +11,15 @@ from emoscope.detector.bundle import resolve
 from emoscope.detector.detector import Detector, load
 
 MODELS = ("open", "default")
-_LEAST = 1e-4  # a smaller probability says no more
-_STRENGTH = 4.0  # a constant beside the logarithms, so that vectors of length one still tell how sure the model is
+_LEAST = 1e-4  # smaller probabilities are clipped
+_STRENGTH = 4.0  # a constant added to the log probabilities, so that unit vectors still show how confident the model is
 
 
 class ModelEmbedder:
-    """The logarithms of the probabilities of all sets of labels, centred, and a constant for each set.
+    """The centred log probabilities of every label set, and a constant for each set.
 
-    `open` has learnt from GoEmotions and dialogues we wrote; `default` from the shared tasks' labels, too, so what it
-    finds there says nothing of other data.
+    `open` was trained on GoEmotions and dialogues we wrote; `default` also on the shared tasks' labels, so its results
+    on those say nothing about other data.
     """
 
     def __init__(self, model: str) -> None:
@@ -33,7 +33,7 @@ class ModelEmbedder:
         self._heads: list[Detector] = [first.with_(labels=head) for head in first.heads]
 
     def __reduce__(self) -> tuple[type["ModelEmbedder"], tuple[str]]:
-        return ModelEmbedder, (self._model,)  # another process loads its own
+        return ModelEmbedder, (self._model,)  # each process loads its own model
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
         """A row for each dialogue."""

@@ -1,4 +1,4 @@
-"""Vectors without a model: the hashed character n-grams of the last turn."""
+"""Vectors without a model: hashed character n-grams of the last turn."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ WIDTH = 256
 SIZES = (3, 4, 5)
 _BASE = np.uint64(0x100000001B3)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_BATCH = 2048  # texts whose sums are held in double precision
+_BATCH = 2048  # texts summed at a time, in double precision
 
 
 class NgramEmbedder:
-    """Each n-gram adds 1 to, or takes 1 from, the dimension its hash gives: a random projection without a table.
+    """Each n-gram adds or subtracts 1 in the dimension given by its hash: a random projection without a table.
 
-    Texts are similar if they share n-grams. Emoji and emoticons count by their names.
+    Texts are similar if they share n-grams. Emoji and emoticons are replaced by their names.
 
     >>> one, same, other = NgramEmbedder().vectors([Dialogue.of([text]) for text in ("so sad", "so SAD", "hello")])
     >>> bool((one == same).all()), bool((one == other).all())
@@ -28,7 +28,7 @@ class NgramEmbedder:
     name = f"ngrams-{WIDTH}-{'-'.join(map(str, SIZES))}"
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
-        """A row for each dialogue, of its last turn alone: the n-grams of earlier turns say little about it."""
+        """A row for each dialogue, from its last turn only, since n-grams of earlier turns say little about it."""
         texts = [f" {normalise_text(dialogue.turns[-1].text, lowercase=True)} " for dialogue in dialogues]
         vectors = np.empty((len(texts), WIDTH), np.float32)
         for first in range(0, len(texts), _BATCH):
@@ -48,7 +48,7 @@ def _sums(texts: Sequence[str]) -> NDArray[np.float64]:
         for _ in range(2):  # so that the low bits (the dimension) and bit 40 (the sign) depend on every character
             hashes = (hashes ^ (hashes >> np.uint64(29))) * _MIX
             hashes ^= hashes >> np.uint64(32)
-        # An n-gram that begins in one text and ends in the next belongs to neither.
+        # Drop n-grams that span two texts.
         own = owner[: len(hashes)] == owner[size - 1 :][: len(hashes)]
         hashes, rows = hashes[own], owner[: len(hashes)][own]
         signs = np.where((hashes >> np.uint64(40)) & np.uint64(1), 1.0, -1.0)

@@ -1,4 +1,4 @@
-"""Rules against candidates that are near to the seeds and still of another emotion."""
+"""Rules that drop candidates close to the seeds that probably show another emotion."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.text import words
 from emoscope.corpus.mining.valence import sentiment, valence_of_class, valences_of_faces
 
-# Sentiment stronger than this contradicts an emotion of the other kind; weaker sentiment is often wrong.
+# Sentiment stronger than this contradicts an emotion of opposite valence; weaker sentiment is often wrong.
 STRONG = 0.5
-# The quantile of the seeds' lengths beyond which a text no longer looks like the class.
+# The quantile of seed lengths above which a text no longer looks like the class.
 LONGEST = 0.99
 
 
 class PruneReason(StrEnum):
-    """Why a dialogue near to the seeds of a class is not shown to judges."""
+    """Why a dialogue close to a class's seeds is not a candidate."""
 
     SEED = "is a seed"
     EMOTICON = "opposite emoticon"
@@ -28,13 +28,13 @@ class PruneReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pruner:
-    """The rules, which look at a dialogue's last turn; `longest` is the most words a turn of each class may have."""
+    """The rules, which check a dialogue's last turn; `longest` is the most words allowed for each class."""
 
     longest: Mapping[str, float]
 
     @classmethod
     def of(cls, seeds: Mapping[str, Sequence[Dialogue]]) -> "Pruner":
-        """The rules for these seeds of each class.
+        """The rules for the seeds of each class.
 
         >>> Pruner.of({"sad": [Dialogue.of(["I lost it"])]}).longest
         {'sad': 3.0}
@@ -43,7 +43,7 @@ class Pruner:
         return cls({name: float(np.quantile(own, LONGEST)) for name, own in lengths.items()})
 
     def reason(self, name: str, dialogue: Dialogue) -> PruneReason | None:
-        """Why the dialogue is no candidate for a class, if a rule says so.
+        """Why the dialogue is not a candidate for a class, or None.
 
         >>> Pruner({"happy": 5}).reason("happy", Dialogue.of(["I am so happy :'("]))
         <PruneReason.EMOTICON: 'opposite emoticon'>
@@ -52,7 +52,7 @@ class Pruner:
         valence = valence_of_class(name)
         if valence:
             faces = valences_of_faces(text)
-            # Tears among smiles are tears of joy.
+            # Tears together with smiles are tears of joy.
             if -valence in faces and valence not in faces:
                 return PruneReason.EMOTICON
             if sentiment(text) * valence < -STRONG:

@@ -1,4 +1,4 @@
-"""The class of no emotion as EmoContext had it: random dialogues, less those that judges found emotional."""
+"""The neutral class as in EmoContext: random dialogues, without those judged emotional."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -13,7 +13,7 @@ T = TypeVar("T", bound=Aggregated)
 
 
 def random_tasks(candidates: str | Path, judged: Collection[str]) -> frozenset[str]:
-    """The ids of the candidates that `mine` drew at random; an error if no candidate at all was judged."""
+    """The ids of the candidates that `mine` drew at random; an error if no candidate was judged."""
     mined_as = {
         str(record.columns.get("id", record.row)): record.columns.get("mined_as")
         for record in read_records(str(candidates))
@@ -28,7 +28,7 @@ def random_tasks(candidates: str | Path, judged: Collection[str]) -> frozenset[s
 
 
 def without_emotional(labels: Iterable[T], tasks: Collection[str], neutral: str = OTHERS) -> list[T]:
-    """The labels without those of random dialogues that judges found emotional.
+    """Drop the labels of random dialogues that were judged emotional.
 
     >>> made = [Aggregated(task, label, {}, {}) for task, label in (("1", "sad"), ("2", "sad"), ("3", "others"))]
     >>> [each.task for each in without_emotional(made, {"2", "3"})]

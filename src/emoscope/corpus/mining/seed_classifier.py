@@ -1,8 +1,8 @@
-"""A linear classifier of the seeds, combined with how near a dialogue is to them.
+"""A linear classifier of the seeds, combined with similarity to them.
 
-Nearness sees single wordings; a linear model sees what all seeds of a class have in common and others lack. Their
-errors differ, so the two scores are added. Dialogues drawn at random from the pool stand for "no emotion": a few of
-them have one, but nobody has to judge them.
+Similarity captures individual wordings; a linear model captures what distinguishes all seeds of a class from the rest.
+Their errors differ, so the two scores are added. Random dialogues from the pool serve as "no emotion": a few do have
+one, but nobody has to judge them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,26 +16,26 @@ from emoscope.corpus.mining.embedder import unit_rows
 from emoscope.corpus.mining.similarity import Floats, SeedVectors
 from emoscope.corpus.mining.vectors import Bytes
 
-BACKGROUND = 4_000  # dialogues of the pool that stand for no emotion
+BACKGROUND = 4_000  # pool dialogues used as "no emotion"
 _PENALTY = 3.0
 _FOLDS = 5
-_DIGITS = 5  # weights and scores are rounded, so that a machine's order of summation does not show
+_DIGITS = 5  # weights and scores are rounded, so that the order of summation does not matter
 
 Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class SeedClassifier:
-    """The sum of nearness and a linear score, each scaled by its standard deviation over the seeds."""
+    """The sum of similarity and a linear score, each divided by its standard deviation over the seeds."""
 
     near: SeedVectors
-    weights: Doubles  # a row for each dimension and one for the intercept, a column for each class
+    weights: Doubles  # a row per dimension and one for the intercept, a column per class
     scales: tuple[float, float]
-    own: Mapping[str, Doubles]  # the held-out scores of each class's seeds
+    own: Mapping[str, Doubles]  # held-out scores of each class's seeds
 
     @classmethod
     def fit(cls, near: SeedVectors, background: Bytes) -> "SeedClassifier":
-        """Learn from the seeds, and from dialogues of the pool."""
+        """Fit on the seeds and on background dialogues from the pool."""
         seeds = [*near.classes.values(), *([] if near.others is None else [near.others])]
         sizes = [len(vectors) for vectors in seeds]
         known = _directions(np.concatenate(seeds))
@@ -43,7 +43,7 @@ class SeedClassifier:
         rest = _directions(background)
         weights = _fitted(known, targets, rest, len(near.classes))
         linear = np.empty((len(known), len(near.classes)))
-        # Neighbours in the file are often alike, so every fifth seed is held out rather than a stretch of them.
+        # Neighbours in the file are often similar, so every fifth seed is held out rather than a contiguous block.
         fold = np.arange(len(known)) % _FOLDS
         for number in range(_FOLDS):
             held_out = fold == number
@@ -65,7 +65,7 @@ class SeedClassifier:
         return scores.round(_DIGITS)
 
     def threshold(self, name: str, recall: float) -> float:
-        """The score that this share of the class's seeds reach, each held out in turn."""
+        """The held-out score that this share of the class's seeds reach."""
         return float(np.quantile(self.own[name], 1 - recall))
 
 
@@ -86,14 +86,14 @@ def sample_vectors(shards: Iterable[Bytes], total: int, *, seed: int, count: int
 
 
 def _directions(vectors: Bytes) -> Doubles:
-    """Vectors of length one, with a 1 appended for the intercept."""
+    """Unit vectors, with a 1 appended for the intercept."""
     return np.hstack([unit_rows(vectors.astype(np.float64)), np.ones((len(vectors), 1))])
 
 
 def _fitted(known: Doubles, labels: NDArray[Any], rest: Doubles, classes: int) -> Doubles:
-    """Ridge regression: for each class, the weights of "this class" less those of "no class".
+    """Ridge regression: for each class, the weights of "this class" minus those of "no class".
 
-    The background weighs as much as all seeds together, but no dialogue of it more than a seed.
+    The background weighs as much as all seeds together, but each of its dialogues at most as much as a seed.
     """
     targets = np.zeros((len(known), classes + 1))
     targets[np.arange(len(known)), labels] = 1

@@ -1,7 +1,7 @@
-"""Gather seeds: dialogues drawn at random are judged, batch by batch, until each class has enough.
+"""Gather seeds: random dialogues are judged in batches until each class has enough.
 
-The folder holds all there is: `plan.json` with what was asked for, `batch-001.csv`, ... to be judged, and `seeds.csv`,
-what `mine` takes. Judgements may come in pieces and in any order; a batch is drawn when the ones before are judged.
+The folder holds all state: `plan.json` with the settings, `batch-001.csv`, ... to judge, and `seeds.csv`, the input of
+`mine`. Judgements may arrive in parts and in any order; a new batch is drawn once the earlier ones are judged.
 """
 
 import json
@@ -23,12 +23,12 @@ from emoscope.tables import PIPE, Record, open_writer, read_records
 
 PLAN, SEEDS = "plan.json", "seeds.csv"
 PER_CLASS, BATCH = 300, 1000
-_AT_MOST = 5  # times the first batch, for the next one
+_AT_MOST = 5  # largest next batch, in multiples of the first
 
 
 @dataclass(frozen=True, slots=True)
 class SeedPlan:
-    """What was asked for: enough of each class, and how many dialogues the first batch has."""
+    """The settings: seeds needed per class, size of the first batch, and the batches drawn so far."""
 
     pool: str
     labels: tuple[str, ...] = ("happy", "sad", "angry")
@@ -36,21 +36,21 @@ class SeedPlan:
     per_class: int = PER_CLASS
     batch: int = BATCH
     seed: int = 1
-    batches: tuple[int, ...] = ()  # the size of each that was drawn
+    batches: tuple[int, ...] = ()  # sizes of the batches drawn
 
 
 @dataclass(slots=True)
 class SeedProgress:
-    """How far it has come: what was drawn and judged, the seeds of each class, and what to do next."""
+    """Progress: dialogues drawn and judged, the seeds of each class, and what to do next."""
 
     drawn: int
     judged: int
-    found: dict[str, int]  # judged, of each class, the neutral one last
-    seeds: dict[str, int] = field(default_factory=dict)  # written, at most `per_class` of each
-    undecided: int = 0  # judged, without an absolute majority
+    found: dict[str, int]  # judged dialogues per class, the neutral class last
+    seeds: dict[str, int] = field(default_factory=dict)  # written per class, at most `per_class`
+    undecided: int = 0  # judged without an absolute majority
     missing: dict[str, int] = field(default_factory=dict)
     next_batch: str | None = None
-    waiting: int = 0  # dialogues of the batches so far that nobody has judged
+    waiting: int = 0  # drawn dialogues that nobody has judged
 
     @property
     def done(self) -> bool:
@@ -66,9 +66,9 @@ def gather_seeds(
     progress: ShowProgress = no_progress,
     **asked: Any,
 ) -> SeedProgress:
-    """Draw the first batch, or read judgements, write the seeds there are, and draw another batch if it needs one.
+    """Draw the first batch, or read judgements, write the seeds so far, and draw another batch if needed.
 
-    `asked` are fields of `SeedPlan`; once the folder is there they may be left out, but not changed.
+    `asked` are fields of `SeedPlan`; once the folder exists they may be omitted, but not changed.
     """
     if pool == PIPE:
         raise EmoscopeError("the pool is read for each batch, which a pipe does not allow; give a file")
@@ -126,7 +126,7 @@ def _batch(number: int) -> str:
 
 
 def _draw(plan: SeedPlan, size: int, target: Path, format: str | None, progress: ShowProgress) -> SeedPlan:
-    """Write the next batch: the dialogues after those that were drawn, in an order that follows from the seed."""
+    """Write the next batch: the dialogues after those already drawn, in a random order fixed by the seed."""
     before = sum(plan.batches)
     keyed = (
         (random_key(plan.seed, f"row {record.row}"), record.row, record)
@@ -148,7 +148,7 @@ def _draw(plan: SeedPlan, size: int, target: Path, format: str | None, progress:
 
 
 def _labels(plan: SeedPlan, judgements: Sequence[Path], items: Mapping[str, Record]) -> dict[str, str]:
-    """The class that more than half of a dialogue's judges chose; an empty one where there is none."""
+    """The class chosen by more than half of each dialogue's judges; empty if there is none."""
     if not judgements:
         return {}
     given = [one for one in read_annotations(judgements).judgements if one.task in items]
@@ -163,7 +163,7 @@ def _labels(plan: SeedPlan, judgements: Sequence[Path], items: Mapping[str, Reco
 
 
 def _write(path: Path, plan: SeedPlan, items: Mapping[str, Record], labels: Mapping[str, str]) -> dict[str, int]:
-    """Write the seeds in the order they were drawn, at most as many of a class as were asked for."""
+    """Write the seeds in the order they were drawn, at most `per_class` of each class."""
     written: Counter[str] = Counter()
     with open_writer(str(path)) as writer:
         for name, record in items.items():
@@ -176,7 +176,7 @@ def _write(path: Path, plan: SeedPlan, items: Mapping[str, Record], labels: Mapp
 
 
 def _needed(plan: SeedPlan, state: SeedProgress) -> int:
-    """How many more dialogues the rarest class needs, by what was found so far; within bounds."""
+    """Estimate how many more dialogues to draw for the rarest class, within bounds."""
     most = plan.batch * _AT_MOST
     shares = {name: state.found[name] / state.judged for name in state.missing}
     needed = max(most if not shares[name] else round(missing / shares[name]) for name, missing in state.missing.items())

@@ -1,8 +1,8 @@
-"""How near dialogues are to the seeds of each class: the mean cosine to the nearest ten of them.
+"""Similarity of dialogues to the seeds of each class: the mean cosine to the nearest ten.
 
-The single nearest seed may be an odd one: of a few hundred, some hold hardly any emotion. usearch compares every vector
-with every seed in whole numbers, so no neighbour is missed, there is no index to build, and the result is the same on
-any machine and with any number of threads.
+The single nearest seed may be an outlier: of a few hundred, some show hardly any emotion. usearch compares every vector
+with every seed in integer arithmetic, so the search is exact, needs no index, and gives the same result on any machine
+and with any number of threads.
 """
 
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class SeedVectors:
-    """The seeds of each class, and counterexamples, if there are any.
+    """The seeds of each class, and counterexamples, if any.
 
-    A vector's score for a class is its nearness to the class's seeds, less its nearness to the counterexamples.
+    A vector's score for a class is its similarity to the class's seeds minus its similarity to the counterexamples.
     """
 
     classes: Mapping[str, Bytes]
@@ -48,13 +48,13 @@ class SeedVectors:
         return np.stack(columns, axis=1) - self._near_others(vectors)[:, None]
 
     def threshold(self, name: str, recall: float) -> float:
-        """The score that this share of the class's seeds reach among themselves."""
+        """The score that this share of the class's seeds reach when compared with each other."""
         return float(np.quantile(self.own_scores(name), 1 - recall))
 
     def own_scores(self, name: str) -> Floats:
         """The scores of a class's seeds, each compared with the others."""
         seeds = self.classes[name]
-        # The nearest is the seed itself, or a duplicate.
+        # The nearest is the seed itself or a duplicate.
         own = nearest(seeds, seeds, self.neighbours + 1)[:, 1:].mean(axis=1)
         return np.asarray(own - self._near_others(seeds))
 
@@ -65,7 +65,7 @@ class SeedVectors:
 
 
 def nearest(seeds: Bytes, vectors: Bytes, count: int) -> Floats:
-    """The cosines to the nearest seeds, a row for each vector, nearest first; at most as many as there are seeds.
+    """The cosines to the nearest `count` seeds, or to all if there are fewer; a row per vector, nearest first.
 
     >>> nearest(np.array([[1, 0], [0, 1]], np.int8), np.array([[0, 3]], np.int8), 2).round(2).tolist()
     [[1.0, 0.0]]
@@ -75,7 +75,7 @@ def nearest(seeds: Bytes, vectors: Bytes, count: int) -> Floats:
     # One thread: callers spread the vectors over processes.
     matches = usearch.search(seeds, vectors, count, usearch.MetricKind.Cos, exact=True, threads=1)
     distances = np.asarray(matches.distances, np.float32).reshape(len(vectors), count)
-    # A zero vector has no direction and is near to none.
+    # A zero vector has no direction, so it is close to nothing.
     directed = np.abs(vectors).max(axis=1, keepdims=True) > 0
     return np.where(directed, 1 - distances, 0).astype(np.float32)
 

@@ -8,7 +8,7 @@ from emoscope.core.extras import require
 from emoscope.core.text import emoticons_in, normalise_text, strip_emoticons
 
 PLEASANT, UNPLEASANT = 1, -1
-# Surprise and others may be either, so nothing contradicts them.
+# Surprise and others can be either, so nothing contradicts them.
 _OF_CLASS = {
     **dict.fromkeys(("happy", "happiness", "joy", "love"), PLEASANT),
     **dict.fromkeys(("sad", "sadness", "angry", "anger", "fear", "disgust"), UNPLEASANT),
@@ -18,7 +18,7 @@ _OF_FACE = [line.split("\t") for line in _FACES.splitlines()]
 
 
 def valence_of_class(name: str) -> int:
-    """1 for a pleasant emotion, -1 for an unpleasant one, 0 where the name does not tell.
+    """1 for a pleasant emotion, -1 for an unpleasant one, 0 if unknown.
 
     >>> valence_of_class("happy"), valence_of_class("sad"), valence_of_class("surprise")
     (1, -1, 0)
@@ -27,7 +27,7 @@ def valence_of_class(name: str) -> int:
 
 
 def valences_of_faces(text: str) -> set[int]:
-    """The valences of the emoji and emoticons in a text, without those that may be either.
+    """The valences of the emoji and emoticons in a text, without ambiguous ones.
 
     >>> sorted(valences_of_faces("so what :'( :)")), valences_of_faces("ok 😐")
     ([-1, 1], set())
@@ -37,13 +37,13 @@ def valences_of_faces(text: str) -> set[int]:
 
 @cache
 def _valence_of_face(face: str) -> int:
-    """By the first line of `faces.tsv` that is part of the name; a smile with a tear is as often moved as sad."""
+    """Use the first line of `faces.tsv` that is part of the name; a smile with a tear is ambiguous."""
     name = normalise_text(face, lowercase=True)
     return next((int(valence) for valence, part in _OF_FACE if part in name), 0)
 
 
 def sentiment(text: str) -> float:
-    """VADER's sentiment of a text's words, from -1 to 1; emoticons are judged on their own.
+    """VADER's sentiment of a text's words, from -1 to 1, without emoticons.
 
     >>> sentiment("I hate it") < 0 < sentiment("I love it")
     True

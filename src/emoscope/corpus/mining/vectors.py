@@ -1,7 +1,7 @@
 """The vectors of millions of dialogues: int8, in memory-mapped files of a few thousand, never all in memory.
 
-A file is named by the embedder and the turns its vectors were made from. So a killed run resumes, only new dialogues of
-a pool that has grown are embedded, and no vector is ever used for another text.
+A file name depends on the embedder and the turns its vectors were made from. So a killed run can resume, only the new
+dialogues of a larger pool are embedded, and no vector is ever used for another text.
 """
 
 import io
@@ -19,11 +19,11 @@ from emoscope.parallel import SERIAL, Executor
 from emoscope.parallel.parts import PartFolder, batches, packed, unpacked
 
 Bytes = NDArray[np.int8]
-SHARD = 2048  # dialogues in a file: what each worker loses when a run is killed
+SHARD = 2048  # dialogues per file; at most this many per worker are lost when a run is killed
 
 
 def as_bytes(vectors: Floats) -> Bytes:
-    """Vectors as whole numbers from -127 to 127, each scaled on its own, which does not change a cosine.
+    """Quantise vectors to integers from -127 to 127, each with its own scale, which keeps the cosines.
 
     >>> as_bytes(np.array([[0.5, -1.0], [0.0, 0.0]])).tolist()
     [[64, -127], [0, 0]]
@@ -33,7 +33,7 @@ def as_bytes(vectors: Floats) -> Bytes:
 
 
 class VectorFolder:
-    """The vectors of a pool of dialogues, in its order."""
+    """The vectors of a pool of dialogues, in pool order."""
 
     def __init__(self, folder: str | Path, embedder: Embedder) -> None:
         self.folder = Path(folder)
@@ -41,7 +41,7 @@ class VectorFolder:
         self._files: list[Path] = []
 
     def fill(self, dialogues: Iterable[Dialogue], *, shard: int = SHARD, executor: Executor = SERIAL) -> int:
-        """Embed new dialogues, delete vectors of those no longer in the pool, and return the size of the pool."""
+        """Embed new dialogues, delete the vectors of removed ones, and return the size of the pool."""
         folder = PartFolder(self.folder, self.embedder.name, ".npy")
         parts = (packed(part) for part in batches(dialogues, shard))
         self._files = list(folder.fill(parts, partial(_embedded, self.embedder), executor))
@@ -54,7 +54,7 @@ class VectorFolder:
 
 
 def _embedded(embedder: Embedder, part: bytes) -> bytes:
-    """A part's vectors as the content of a `.npy` file."""
+    """The vectors of a part, as the bytes of a `.npy` file."""
     dialogues = unpacked(part)
     vectors = embedder.vectors(dialogues)
     if len(vectors) != len(dialogues) or not np.isfinite(vectors).all():

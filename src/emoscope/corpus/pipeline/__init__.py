@@ -1,1 +1,1 @@
-"""`corpus build`: plans, their steps, and running them. Each step is the file of its name."""
+"""`corpus build`: plans, their steps, and running them. Each step has a file of the same name."""

@@ -1,4 +1,4 @@
-"""The step `aggregate`: annotators' judgements become one label for each dialogue."""
+"""The step `aggregate`: turn annotators' judgements into one label per dialogue."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -35,9 +35,9 @@ class AggregateStep(PipelineStep):
     fallback: str | None = None
     gold: str | None = None
     min_gold: float = Field(default=SCREENING_RULES.least_right, ge=0, le=1)
-    gold_least: int | None = Field(default=None, ge=1)  # None: the sequential test of the page
+    gold_least: int | None = Field(default=None, ge=1)  # None: the sequential test, as on the annotation page
     min_votes: int = Field(default=1, ge=1)
-    discard_emotional_others: bool = False  # leave out what `mine` drew as others and judges found emotional
+    discard_emotional_others: bool = False  # drop what `mine` drew as others and judges labelled emotional
 
     def check(self, plan: CorpusPlan) -> None:
         if self.gold is not None and not plan.files([self.gold]):
@@ -69,7 +69,7 @@ class AggregateStep(PipelineStep):
         context.rewrite("labelling", labelled)
 
     def _judgements(self, context: StepContext) -> tuple[list[Judgement], Mapping[str, str], int]:
-        """The judgements of this corpus and of gold questions, the gold answers, and how many others there were."""
+        """Judgements of this corpus and of gold questions, the gold answers, and the number of other judgements."""
         tasks_file = context.input / TASKS_FILE
         files = context.plan.files(self.judgements)
         if not files:

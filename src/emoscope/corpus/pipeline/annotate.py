@@ -1,4 +1,4 @@
-"""The step `annotate`: the tasks that annotators are to label are written."""
+"""The step `annotate`: write the tasks for annotators."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ TASKS_FILE = "tasks.jsonl"
 
 
 class AnnotateStep(PipelineStep):
-    """Write the tasks for doccano and our own page (`tasks.jsonl`) and for Label Studio (`tasks.json`)."""
+    """Write the tasks for doccano and our annotation page (`tasks.jsonl`) and for Label Studio (`tasks.json`)."""
 
     takes = frozenset({Stage.DIALOGUES})
     gives = Stage.TASKS

@@ -1,4 +1,4 @@
-"""The step `augment`: training dialogues get paraphrases of their last turn by back-translation."""
+"""The step `augment`: add back-translated paraphrases of the last turn to training dialogues."""
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -19,17 +19,17 @@ from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
 class AugmentStep(PipelineStep):
-    """Add `variants` of the last turn, translated to other languages and back; they are for training only."""
+    """Add `variants` of the last turn, translated to other languages and back, for training only."""
 
     takes = frozenset({Stage.LABELLED})
 
     engine: EngineName
     via: tuple[str, ...] = Field(min_length=1)
     similarity: float | None = Field(default=None, ge=0, le=1)
-    model: str | None = None  # for marian: folders or hub names with {source} and {target} in them
+    model: str | None = None  # for marian: folders or hub names with {source} and {target}
 
     def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
-        self._translator()  # an error if the engine or a language is not installed
+        self._translator()  # raises if the engine or a language is not installed
 
     def depends_on(self, plan: CorpusPlan) -> Any:  # noqa: ARG002
         return self._translator().description()
@@ -38,7 +38,7 @@ class AugmentStep(PipelineStep):
         return BackTranslator(open_engine(self.engine, self.model), self.via, similarity=self.similarity)
 
     def run(self, context: StepContext) -> None:
-        # Written in the cache, where what is translated already survives a kill.
+        # Written to the cache, so finished translations survive a kill.
         source, target = _LastTurns(context.input), context.cache / ROWS
         counts = augment(source, target, self._translator(), progress=context.progress)
         shutil.copyfile(context.cache / ROWS, context.folder / ROWS)
@@ -47,14 +47,14 @@ class AugmentStep(PipelineStep):
 
 
 class _LastTurns:
-    """The rows of a step as a `DialogueFile` that has the last turn of each translated."""
+    """The rows of a step as a `DialogueFile` whose last turns are translated."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.path = str(folder / ROWS)
 
     def check_output(self, output: str) -> None:
-        """Any name will do."""
+        """Any name is allowed."""
 
     def items(self, languages: Sequence[str]) -> Iterator[Row]:  # noqa: ARG002 - rows have no variants yet
         return read_rows(self.folder)

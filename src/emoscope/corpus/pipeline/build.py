@@ -1,13 +1,13 @@
-"""Build a corpus: each step of a plan fills a folder of its own, which appears only when it is complete.
+"""Build a corpus: each step of a plan fills its own folder, which appears only when complete.
 
     FOLDER/steps/01-collect/   dialogues.jsonl, counts.json, step.json
     FOLDER/steps/02-windows/   ...
     FOLDER/corpus/             the last step's output; the only part to publish
     FOLDER/timings.json        how long each step took when it last ran
 
-A step is skipped if everything that decides its result is unchanged since it ran: its settings, its version and
-emoscope's, the external files it reads, and the output of the steps before. So a killed build continues when it is
-started again, and ends with the same bytes, timings.json aside.
+A step is skipped if everything its result depends on is unchanged since it ran: its settings, its version and
+emoscope's, the external files it reads, and the output of earlier steps. So a killed build resumes when it is started
+again, and gives the same bytes, except for timings.json.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ _LOCK = ".lock"
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """A finished step; `skipped` if it was done before."""
+    """A finished step; `skipped` if it was already done."""
 
     name: str
     folder: Path
@@ -56,7 +56,7 @@ def build(
     progress: ShowProgress = no_progress,
     executor: Executor = SERIAL,
 ) -> list[StepResult]:
-    """Run the steps of a plan that are not done yet, up to the step `until` if given; `report` gets each result.
+    """Run the unfinished steps of a plan, up to the step `until` if given; `report` gets each result.
 
     >>> from emoscope.corpus.pipeline.plan import load_plan
     >>> build(load_plan("plan.toml"), "build")[-1].folder  # doctest: +SKIP
@@ -109,7 +109,7 @@ def _run_step(step: PipelineStep, name: str, target: Path, context: StepContext)
 
 
 def _key(step: PipelineStep, context: StepContext) -> str:
-    """A digest of everything that decides what the step makes."""
+    """A digest of everything the step's result depends on."""
     plan = context.plan
     inputs = list(context.earlier.values())
     parts = {
@@ -126,7 +126,7 @@ def _key(step: PipelineStep, context: StepContext) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-_WORDS = {"name", "title", "description", "terms", "contact", "citation"}  # only the datasheet depends on them
+_WORDS = {"name", "title", "description", "terms", "contact", "citation"}  # used only by the datasheet
 
 
 def _is_done(target: Path, key: str) -> bool:
@@ -142,7 +142,7 @@ def _hidden(target: Path, kind: str) -> Path:
 
 
 def _replace(part: Path, target: Path) -> None:
-    """Replace an older folder by a complete one; a kill between any two lines leaves no folder that looks done."""
+    """Replace a folder with the new, complete one; a kill at any point leaves no folder that wrongly looks done."""
     old = _hidden(target, "old")
     if target.exists():
         target.rename(old)
@@ -151,7 +151,7 @@ def _replace(part: Path, target: Path) -> None:
 
 
 def _tidy(root: Path, plan: CorpusPlan) -> None:
-    """Remove what a killed build left unfinished, and the folders of steps no longer in the plan."""
+    """Remove leftovers of a killed build, and folders of steps no longer in the plan."""
     names = [name for step in plan.step_names for name in (step, f".{step}.cache")]
     kept = {f"{STEPS_FOLDER}/{name}" for name in names}
     for path in (*root.glob(".*.part"), *root.glob(".*.old"), *(root / STEPS_FOLDER).iterdir()):
@@ -171,14 +171,14 @@ def _note_time(path: Path, name: str, seconds: float) -> None:
 
 @contextmanager
 def _locked(root: Path) -> Iterator[None]:
-    """Create the folder if needed, and hold its lock so that no other build works in it."""
+    """Create the folder if needed, and lock it against other builds."""
     if root.exists() and not root.is_dir():
         raise EmoscopeError(f"{root}: is a file, expected a folder to build in")
     if root.is_dir() and any(root.iterdir()) and not (root / _LOCK).is_file():
         raise EmoscopeError(f"{root}: holds other files; expected a new folder, or one that this command has made")
     try:
         root.mkdir(parents=True, exist_ok=True)
-        handle = (root / _LOCK).open("w", encoding="utf-8")  # comes first: it marks the folder as a build
+        handle = (root / _LOCK).open("w", encoding="utf-8")  # created first: it marks the folder as a build
         (root / STEPS_FOLDER).mkdir(exist_ok=True)
     except OSError as error:
         raise EmoscopeError(f"{root}: cannot build here ({error.strerror})") from None

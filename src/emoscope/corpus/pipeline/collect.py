@@ -1,4 +1,4 @@
-"""The step `collect`: logs of any kind become dialogues."""
+"""The step `collect`: read logs into dialogues."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -22,18 +22,18 @@ LogFormat = Literal["csv", "tsv", "jsonl", "parquet", "text", ChatFormat]
 
 
 class LogFiles(FrozenModel):
-    """Files to collect and their format; a table's suffix is enough."""
+    """Files to collect and their format; a table's format follows from its suffix."""
 
     path: str
     format: LogFormat | None = None
-    column: str | None = None  # the column with each row's one text, if it is not called `text`
+    column: str | None = None  # the text column, if it is not called `text`
 
 
 class CollectStep(PipelineStep):
-    """Read logs of any kind into dialogues. A silence of `gap_minutes` ends a chat's dialogue.
+    """Read logs of any supported format into dialogues; a silence of `gap_minutes` ends a chat's dialogue.
 
-    `since` and `until` are days, or years: dialogues that began at another time are left out. Tables say when in the
-    column `time`.
+    `since` and `until` are days or years; dialogues that began outside them are left out. Tables need a column `time`
+    for this.
     """
 
     takes = frozenset({Stage.NOTHING})
@@ -43,7 +43,7 @@ class CollectStep(PipelineStep):
     gap_minutes: float = Field(default=60.0, gt=0)
     since: str | None = None
     until: str | None = None
-    time: str = TIME  # the column of a table
+    time: str = TIME  # a table's column
 
     def check(self, plan: CorpusPlan) -> None:
         self._dates()
@@ -80,7 +80,7 @@ class CollectStep(PipelineStep):
             counts.more["chat_entries_left_out"] = {str(reason): left_out[reason] for reason in sorted(left_out)}
 
     def _by_name(self, plan: CorpusPlan) -> dict[str, tuple[Path, LogFiles]]:
-        """The files by a name unique to each, from which the dialogues' ids are made."""
+        """The files by unique name, which the dialogue ids begin with."""
         named: dict[str, tuple[Path, LogFiles]] = {}
         times: Counter[str] = Counter()
         for files in self.inputs:

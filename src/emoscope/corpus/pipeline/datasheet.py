@@ -1,4 +1,4 @@
-"""The step `datasheet`: the splits become a corpus with a manifest, a datasheet, the plan and checksums."""
+"""The step `datasheet`: turn the splits into a corpus with a manifest, a datasheet, the plan and checksums."""
 
 import shutil
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from emoscope.tasks.data import sha256_of
 
 
 class DatasheetStep(PipelineStep):
-    """Make the corpus: its splits, a manifest to load it as a task, a datasheet, the plan, and checksums."""
+    """Write the corpus: its splits, a manifest to load it as a task, a datasheet, the plan, and checksums."""
 
     takes = frozenset({Stage.SPLITS})
     gives = Stage.CORPUS
@@ -52,7 +52,7 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
     agreements = [folder / AGREEMENT for folder in context.earlier.values()]
     agreement = next((read_json(path) for path in agreements if path.is_file()), None)
     if agreement is not None:
-        del agreement["pairwise"]["pairs"]  # they have the annotators' names
+        del agreement["pairwise"]["pairs"]  # contains the annotators' names
     natural = steps[-1]["natural_labels"]
     rows = sum(natural.values())
 
@@ -63,7 +63,7 @@ def _datasheet(context: StepContext, splits: list[str]) -> Datasheet:
         about=plan.info.model_dump(mode="json"),
         metric=standard_metric(plan.info.metric, plan.info.labels, plan.info.neutral).description,
         splits={name: describe(examples(name), plan.info.labels, neutral=plan.info.neutral) for name in splits},
-        # Half a row is added to each label, so that none that exists is impossible.
+        # Add half a row to each label, so that none gets probability 0.
         natural_prior={label: (count + 0.5) / (rows + 0.5 * len(natural)) for label, count in natural.items()},
         natural_source=f"that of {rows:,} dialogues drawn at random, half a dialogue added to each label",
         steps=steps,

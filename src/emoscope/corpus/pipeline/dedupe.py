@@ -1,4 +1,4 @@
-"""The step `dedupe`: exact and near copies of earlier dialogues are dropped."""
+"""The step `dedupe`: drop exact and near duplicates of earlier dialogues."""
 
 from itertools import count
 
@@ -10,7 +10,7 @@ from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
 
 class DedupeStep(PipelineStep):
-    """Drop exact and near copies of earlier dialogues; the rows are read twice."""
+    """Drop exact and near duplicates of earlier dialogues; reads the rows twice."""
 
     takes = frozenset({Stage.DIALOGUES, Stage.LABELLED})
 

@@ -1,4 +1,4 @@
-"""The step `distant`: the emotion word in a text becomes its label."""
+"""The step `distant`: label texts by their emotion word."""
 
 from hashlib import blake2b
 
@@ -11,7 +11,7 @@ from emoscope.corpus.sources.distant import Rejection, label_text
 
 
 class DistantStep(PipelineStep):
-    """Label texts by the emotion word they hold before "that", "because" or "when", and mask it, as IEST did."""
+    """Label texts by the emotion word before "that", "because" or "when", and mask it, as in IEST."""
 
     takes = frozenset({Stage.DIALOGUES})
     gives = Stage.LABELLED

@@ -17,7 +17,7 @@ def write_example(folder: str | Path) -> Path:
     ...     write_example(folder).name
     'plan.toml'
     """
-    with suppress(OSError):  # atomic_folder says what is wrong
+    with suppress(OSError):  # atomic_folder reports the error
         Path(folder).absolute().parent.mkdir(parents=True, exist_ok=True)
     with atomic_folder(folder) as part:
         shutil.copytree(EXAMPLE, part, dirs_exist_ok=True)

@@ -1,4 +1,4 @@
-"""The step `filter`: what does not belong in a corpus is dropped, personal data masked."""
+"""The step `filter`: drop what does not belong in a corpus, and mask personal data."""
 
 import shutil
 from dataclasses import asdict
@@ -22,12 +22,12 @@ class FilterStep(PipelineStep):
 
     languages: tuple[str, ...] = ("en",)  # to keep; "en+es" is a mix of the two; empty keeps all
     offensive: bool = True
-    threshold: float | None = Field(default=None, gt=0, le=1)  # of the offensive model; None drops abuse only
+    threshold: float | None = Field(default=None, gt=0, le=1)  # for the offensive model; None drops only abuse
     sensitive: tuple[Topic, ...] = STANDARD  # to drop; empty keeps all
     personal: Literal["drop", "mask", "off"] = "mask"
     kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
-    lexicons: tuple[str, ...] = ()  # files of words to drop
-    language_by_user: bool = False  # judge a speaker's language by all they wrote
+    lexicons: tuple[str, ...] = ()  # files of blocked words
+    language_by_user: bool = False  # detect a speaker's language from all their turns
 
     def run(self, context: StepContext) -> None:
         filtered = context.cache / "filtered"
@@ -49,6 +49,6 @@ class FilterStep(PipelineStep):
             shutil.move(filtered / name, context.folder / target)
         context.counts.read, context.counts.written = report.read, report.kept
         for row in read_rows(context.folder, DROPPED):
-            # A dialogue with several reasons is counted once.
+            # Count a dialogue with several reasons once.
             context.counts.dropped[" and ".join(sorted({one["reason"] for one in row["reasons"]}))] += 1
         context.counts.more |= {"changed": report.changed, "filters": asdict(report)["filters"]}

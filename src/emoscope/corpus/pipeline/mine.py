@@ -1,4 +1,4 @@
-"""The step `mine`: dialogues worth labelling are chosen, by chance and by likeness to labelled seeds."""
+"""The step `mine`: choose dialogues worth labelling, at random and by similarity to labelled seeds."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -18,14 +18,14 @@ from emoscope.corpus.sources.windows import sample
 
 
 class MineStep(PipelineStep):
-    """Choose `natural` dialogues at random, to evaluate on, and candidates that resemble seeds, to train on.
+    """Choose `natural` dialogues at random for evaluation, and candidates similar to seeds for training.
 
-    The random draw comes first, so its labels are as frequent as in the logs. Candidates come from other source
-    dialogues than the random ones, so the splits need not throw any of them away.
+    The random draw comes first, so its label frequencies match the logs. Candidates come from different source
+    dialogues, so the splits need not discard any.
     """
 
     takes = frozenset({Stage.DIALOGUES})
-    version = 2  # version 1 did not see the last rows of the pool
+    version = 2  # version 1 missed the last rows of the pool
 
     seeds: str
     natural: int = Field(ge=1)
@@ -52,7 +52,7 @@ class MineStep(PipelineStep):
         return open_embedder(str(folders[0]) if folders else self.encoder)
 
     def _seeds(self, plan: CorpusPlan) -> dict[str, list[Dialogue]]:
-        """The seeds by label, the neutral label's under mining's own name for it."""
+        """The seeds by label, with the neutral label renamed to mining's `others`."""
         files = plan.files([self.seeds])
         if not files:
             raise EmoscopeError(f"no file {self.seeds!r} with seeds in {plan.path.parent}")

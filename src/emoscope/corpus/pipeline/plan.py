@@ -1,4 +1,4 @@
-"""The plan of a corpus: a TOML file that describes it and names the steps that make it."""
+"""The plan of a corpus: a TOML file that describes it and lists the steps that build it."""
 
 import tomllib
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ class CorpusInfo(FrozenModel):
     title: Text
     description: Text
     labels: tuple[Label, ...] = Field(min_length=2)
-    neutral: str | None = None  # the class of "no emotion", if there is one
-    metric: MetricName = "micro-f1"  # micro-F1 leaves out the neutral label
+    neutral: str | None = None  # the "no emotion" label, if any
+    metric: MetricName = "micro-f1"  # micro-F1 excludes the neutral label
     terms: Text
     contact: str = ""
     citation: str = ""
@@ -45,7 +45,7 @@ class CorpusInfo(FrozenModel):
 
 @dataclass(frozen=True, slots=True)
 class CorpusPlan:
-    """A checked plan. Paths in it are relative to the folder it lies in."""
+    """A validated plan; its paths are relative to the folder it is in."""
 
     info: CorpusInfo
     steps: tuple[PipelineStep, ...]
@@ -54,11 +54,11 @@ class CorpusPlan:
 
     @property
     def step_names(self) -> tuple[str, ...]:
-        """The names of the steps' folders, numbered so that a listing shows them in order."""
+        """The names of the step folders, numbered so that they list in order."""
         return tuple(f"{number:02}-{step.name}" for number, step in enumerate(self.steps, start=1))
 
     def files(self, patterns: Sequence[str]) -> list[Path]:
-        """The existing files that match paths and patterns (`logs/*.txt`), each once, sorted within a pattern."""
+        """The existing files that match paths or patterns (`logs/*.txt`), without repeats, sorted within a pattern."""
         files: dict[Path, None] = {}
         for pattern in patterns:
             matching = sorted(self.path.parent.glob(pattern)) if not Path(pattern).is_absolute() else [Path(pattern)]
@@ -66,7 +66,7 @@ class CorpusPlan:
         return list(files)
 
     def shown(self, path: Path) -> str:
-        """A file's path relative to the plan, which stays the same when both are moved."""
+        """A file's path relative to the plan, which does not change if both are moved."""
         try:
             return path.resolve().relative_to(self.path.resolve().parent).as_posix()
         except ValueError:
@@ -74,7 +74,7 @@ class CorpusPlan:
 
 
 def load_plan(path: str | Path) -> CorpusPlan:
-    """Read and check a plan."""
+    """Read and validate a plan."""
     source = Path(path)
     text = whole_text(source)
     try:

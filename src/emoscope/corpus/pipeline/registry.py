@@ -1,4 +1,4 @@
-"""The steps a plan can use. Step `x` is the class `XStep` in `x.py`; to add one, write that file and name it here."""
+"""The steps a plan can use. Step `x` is the class `XStep` in `x.py`; to add one, write that file and list it here."""
 
 from emoscope.core.registry import Registry
 from emoscope.corpus.pipeline.step import PipelineStep

@@ -1,6 +1,6 @@
-"""The files of a step's folder, above all the rows that steps hand to each other, as JSONL in `dialogues.jsonl`.
+"""The files of a step's folder, mainly the rows passed between steps, as JSONL in `dialogues.jsonl`.
 
-A row has `id`, `turns` (`{"speaker", "text"}`, or `{"text"}` where the speaker is unknown) and `source`, the id of the
+A row has `id`, `turns` (`{"speaker", "text"}`, or `{"text"}` if the speaker is unknown) and `source`, the id of the
 dialogue it was cut from. Steps add `draw` (how it was chosen), `label`, `votes`, `soft` and `variants`.
 """
 
@@ -42,7 +42,7 @@ class RowsFile:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The sha256 of every file in a step's folder except its record."""
+    """The sha256 of every file in a step's folder, except its own record."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / RECORD)
     return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
 
@@ -57,7 +57,7 @@ def dialogue_of(row: Mapping[str, Any]) -> Dialogue:
 
 
 def turns_of(dialogue: Dialogue) -> list[dict[str, str]]:
-    """A dialogue's turns as a row holds them.
+    """A dialogue's turns in row format.
 
     >>> turns_of(Dialogue.of(["hi"]))
     [{'text': 'hi'}]
@@ -65,7 +65,7 @@ def turns_of(dialogue: Dialogue) -> list[dict[str, str]]:
     return [
         {
             **({} if turn.speaker is None else {"speaker": turn.speaker}),
-            # Broken JSON holds lone surrogates, which UTF-8 cannot write.
+            # Broken JSON may contain lone surrogates, which UTF-8 cannot encode.
             "text": turn.text.encode("utf-8", "replace").decode("utf-8"),
         }
         for turn in dialogue.turns
@@ -82,7 +82,7 @@ def text_of(row: Mapping[str, Any]) -> str:
 
 
 def paraphrases_of(row: Mapping[str, Any]) -> Iterator[str]:
-    """The text of a row's dialogue, then the same with each variant of its last turn."""
+    """The text of a row's dialogue, then its text with each variant of the last turn."""
     yield text_of(row)
     for variant in row.get("variants", {}).values():
         yield "\n".join([*(turn["text"] for turn in row["turns"][:-1]), variant])

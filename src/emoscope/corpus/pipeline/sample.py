@@ -1,4 +1,4 @@
-"""The step `sample`: a number of dialogues, or of conversations, drawn at random."""
+"""The step `sample`: draw dialogues or conversations at random."""
 
 from typing import Literal
 
@@ -10,9 +10,9 @@ from emoscope.corpus.sources.windows import sample
 
 
 class SampleStep(PipelineStep):
-    """Draw `size` dialogues at random; only they are held in memory.
+    """Draw `size` dialogues at random; only the sample is held in memory.
 
-    With `by = "conversation"` all dialogues of `size` conversations, each as likely as any other; they are not held.
+    With `by = "conversation"`, draw all dialogues of `size` equally likely conversations, none held in memory.
     """
 
     takes = frozenset({Stage.DIALOGUES})

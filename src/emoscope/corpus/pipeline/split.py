@@ -1,4 +1,4 @@
-"""The step `split`: labelled dialogues become train, dev and test."""
+"""The step `split`: split labelled dialogues into train, dev and test."""
 
 from collections import Counter
 from contextlib import ExitStack
@@ -21,7 +21,7 @@ _LEAK = "of the same dialogue as, or a near copy of, an evaluation row"
 class SplitStep(PipelineStep):
     """Split the labelled dialogues into train, dev and test; see `emoscope.corpus.splits`.
 
-    Rows get numbers as ids, because the old ones hold the names of the logs. `ids.csv` maps the new to the old.
+    Rows get numeric ids, because the old ones contain log names. `ids.csv` maps new ids to old ones.
     """
 
     takes = frozenset({Stage.LABELLED})
@@ -29,7 +29,7 @@ class SplitStep(PipelineStep):
 
     dev: float = Field(default=0.1, ge=0, lt=1)
     test: float = Field(default=0.2, gt=0, lt=1)
-    oversample: float = Field(default=0.25, ge=0, le=1)  # least training rows of a label, as a share of the commonest's
+    oversample: float = Field(default=0.25, ge=0, le=1)  # minimum training rows per label, relative to the commonest
     threshold: float = Field(default=THRESHOLD, ge=0.5, le=1.0)
 
     def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
@@ -75,7 +75,7 @@ class SplitStep(PipelineStep):
     def _grouped(
         self, context: StepContext, labels: list[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-        """Each row's label, whether it was drawn at random, and its group: rows of one dialogue, and their copies."""
+        """Each row's label, whether it was drawn at random, and its group: rows of one dialogue and duplicates."""
         code = {label: number for number, label in enumerate(labels)}
         finder = DuplicateFinder(threshold=self.threshold, executor=context.executor)
         codes: list[int] = []
@@ -93,7 +93,7 @@ class SplitStep(PipelineStep):
 
 
 def _anonymous(row: Row, public_id: str, *, variants: bool) -> Row:
-    """A row as it is published: without the names of its speakers and of its log."""
+    """A row for publication, without speaker and log names."""
     aliases: dict[str, str] = {"user": "user", "agent": "agent"}
     turns = []
     for turn in row["turns"]:

@@ -1,4 +1,4 @@
-"""What a step is: settings from the plan, a stage it takes and one it gives, and a function that fills a folder."""
+"""The interface of a step: settings from the plan, input and output stage, and a function that fills a folder."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -18,11 +18,11 @@ from emoscope.parallel import SERIAL, Executor
 if TYPE_CHECKING:
     from emoscope.corpus.pipeline.plan import CorpusPlan
 
-RANDOM_DRAW = "random"  # a row's `draw` unless something other than chance chose it
+RANDOM_DRAW = "random"  # a row's `draw` if it was chosen at random
 
 
 class Stage(StrEnum):
-    """How far the corpus has come; each step takes one stage and gives the same or a later one."""
+    """The state of the corpus; each step takes one stage and gives the same or a later one."""
 
     NOTHING = "nothing"
     DIALOGUES = "dialogues"
@@ -34,7 +34,7 @@ class Stage(StrEnum):
 
 @dataclass(slots=True)
 class StepCounts:
-    """Rows read, rows written, rows dropped by reason, and whatever else the step reports."""
+    """Rows read, written and dropped, by reason, and anything else the step reports."""
 
     read: int = 0
     written: int = 0
@@ -48,8 +48,8 @@ class StepContext:
 
     plan: "CorpusPlan"
     folder: Path  # to be filled
-    cache: Path  # survives a kill, and is removed when the step is done
-    earlier: Mapping[str, Path]  # the folders of all steps before, in order, by names such as `02-windows`
+    cache: Path  # survives a kill; removed when the step is done
+    earlier: Mapping[str, Path]  # folders of all earlier steps, in order, by names such as `02-windows`
     progress: ShowProgress = no_progress
     executor: Executor = SERIAL
     counts: StepCounts = field(default_factory=StepCounts)
@@ -59,14 +59,14 @@ class StepContext:
         return list(self.earlier.values())[-1]
 
     def rows(self, title: str) -> Iterator[Row]:
-        """The rows of the step before, counted, with progress shown under a title."""
-        self.counts.read = 0  # a step may read them twice
+        """Stream and count the rows of the previous step, showing progress under a title."""
+        self.counts.read = 0  # a step may read the rows twice
         for row in self.progress(title, read_rows(self.input)):
             self.counts.read += 1
             yield row
 
     def rewrite(self, title: str, change: Callable[[Row], Row | str]) -> None:
-        """Write what a function makes of each row; where it gives a reason instead, the row is dropped."""
+        """Write each row as changed by a function; drop it if the function returns a reason instead."""
         with self.output() as out:
             for row in self.rows(title):
                 made = change(row)
@@ -77,38 +77,38 @@ class StepContext:
 
     @contextmanager
     def output(self) -> Iterator[RowsFile]:
-        """The file for the step's own rows, which are counted."""
+        """Open the file for the step's output rows, and count them."""
         with RowsFile(self.folder) as out:
             yield out
         self.counts.written = out.written
 
 
 class WaitingError(EmoscopeError):
-    """The build cannot go on until a person has done something; the message says what."""
+    """The build cannot continue until a person does what the message says."""
 
 
 class PipelineStep(FrozenModel):
-    """A kind of step, `XStep` being `x` in a plan; its fields are what a plan may set."""
+    """Base class of steps; `XStep` is `x` in a plan, and its fields are the step's settings."""
 
     takes: ClassVar[frozenset[Stage]]
-    gives: ClassVar[Stage | None] = None  # None: what it takes
-    version: ClassVar[int] = 1  # raise it when the same input and settings give another output
-    reads_all: ClassVar[bool] = False  # whether it looks at all earlier steps, not only at the last
+    gives: ClassVar[Stage | None] = None  # None: the stage it takes
+    version: ClassVar[int] = 1  # increase when the same input and settings give different output
+    reads_all: ClassVar[bool] = False  # whether it reads all earlier steps, not only the previous one
 
     @property
     def name(self) -> str:
         return type(self).__name__.removesuffix("Step").lower()
 
     def external_files(self, plan: "CorpusPlan") -> Sequence[Path]:  # noqa: ARG002
-        """The files the step reads besides earlier steps' output; it runs again when their content changes."""
+        """The files the step reads besides earlier steps' output; it reruns when their content changes."""
         return ()
 
     def depends_on(self, plan: "CorpusPlan") -> Any:  # noqa: ARG002
-        """Whatever else decides the result, such as a model's version, as plain values for JSON."""
+        """Anything else the result depends on, such as a model's version, as JSON values."""
         return None
 
     def check(self, plan: "CorpusPlan") -> None:
-        """Raise an error for what is known to be wrong before anything runs."""
+        """Raise an error for problems that can be found before anything runs."""
 
     @abstractmethod
     def run(self, context: StepContext) -> None:

@@ -1,4 +1,4 @@
-"""The step `windows`: dialogues are cut into three turns of user, agent, user."""
+"""The step `windows`: cut dialogues into windows of user, agent, user."""
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.pipeline.rows import dialogue_of
@@ -9,10 +9,10 @@ ROLES = ("user", "agent", "user")
 
 
 class WindowsStep(PipelineStep):
-    """Cut dialogues into three turns of user, agent, user, without their names.
+    """Cut dialogues into three-turn windows of user, agent, user, without speaker names.
 
-    Where speakers are known, `users` names those whose turns begin and end a window, or `agents` those in between;
-    without either, anyone may be either.
+    If speakers are known, `users` lists who may begin and end a window, `agents` who may be in between; by default,
+    anyone may be either.
     """
 
     takes = frozenset({Stage.DIALOGUES})
@@ -32,7 +32,7 @@ class WindowsStep(PipelineStep):
     def _fits(self, window: Dialogue) -> bool:
         user, agent, _ = (turn.speaker for turn in window.turns)
         if user is None or agent is None:
-            return not (self.users or self.agents)  # who says what is not known
+            return not (self.users or self.agents)  # the speakers are unknown
         if self.users and user not in self.users:
             return False
         return not self.agents or (agent in self.agents and user not in self.agents)

@@ -1,1 +1,1 @@
-"""Where dialogues come from: chat exports, windows, distant labels."""
+"""Sources of dialogues: chat exports, windows, distant labels."""

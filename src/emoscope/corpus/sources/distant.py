@@ -1,7 +1,7 @@
-"""Distant supervision, as IEST's organisers used it: the emotion word in a text is its label.
+"""Distant supervision as in IEST: the emotion word in a text is its label.
 
-A text counts if it holds exactly one emotion word of the paper's Table 1, right before "that", "because" or "when".
-The word is masked, so that the emotion must be inferred from its cause.
+A text qualifies if it has exactly one emotion word of the paper's Table 1, right before "that", "because" or "when".
+The word is masked, so the emotion must be inferred from its cause.
 """
 
 import re
@@ -24,14 +24,14 @@ USER_MASK = "@USERNAME"
 URL_MASK = "http://url.removed"
 NEWLINE_MASK = "[NEWLINE]"
 SPLITS = ("train", "trial", "test")
-# Far longer than any tweet, and short enough for every reader of the result.
+# Far longer than any tweet, but short enough for every reader of the output.
 MAX_CHARACTERS = 10_000
 
 _WORDS = "|".join(EMOTION_OF)
 _EMOTION_WORD = re.compile(rf"\b(?:{_WORDS})\b", re.IGNORECASE)
 _NEGATED = re.compile(rf"\bun[\s\-‐‑'’_\u00ad\u200b]?(?:{_WORDS})\b", re.IGNORECASE)
 _CAUSE = re.compile(r"\s+(?:that|because|when)\b", re.IGNORECASE)
-# The paper's own search also took words that run into what stands before them: "sohappy that", "#happy because".
+# The paper's search also matched words joined to the text before them: "sohappy that", "#happy because".
 _JOINED_WORD = re.compile(rf"(?:{_WORDS})\b", re.IGNORECASE)
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}(?![\w@])", re.IGNORECASE)
 _MASKED = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
@@ -62,7 +62,7 @@ class Rejection(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tweet:
-    """A text with its emotion word masked, and that word's emotion."""
+    """A text with its emotion word masked, and the word's emotion."""
 
     text: str
     emotion: str
@@ -70,7 +70,7 @@ class Tweet:
 
 @dataclass(slots=True)
 class DistantCounts:
-    """Texts read, texts dropped by reason, examples by emotion before any balancing, and in each split."""
+    """Texts read, texts dropped, by reason, and examples by emotion before balancing and in each split."""
 
     read: int = 0
     labelled: Counter[str] = field(default_factory=Counter)
@@ -92,19 +92,19 @@ class DistantCounts:
 
 
 def mask_names(text: str) -> str:
-    r"""The text on one line, with users, links, e-mail addresses and line ends masked as in IEST's data.
+    r"""Put a text on one line, with users, links, e-mail addresses and line breaks masked as in IEST's data.
 
     >>> mask_names("@bob look:\nhttps://t.co/x or example.com/a, bob@example.com")
     '@USERNAME look:[NEWLINE]http://url.removed or http://url.removed @USERNAME'
     """
     text = _USER.sub(USER_MASK, _URL.sub(URL_MASK, _EMAIL.sub(USER_MASK, text)))
     text = _CONTROL.sub(" ", _NEWLINE.sub(NEWLINE_MASK, text.strip())).strip()
-    # Broken JSON holds lone surrogates, which cannot be written.
+    # Broken JSON may contain lone surrogates, which UTF-8 cannot encode.
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa: PLR0911 - one return for every reason
-    """The text as an example, or why it is not one; `joined` takes emotion words without a blank before them too.
+    """The text as an example, or why it is not one; `joined` also matches emotion words with no space before them.
 
     >>> label_text("@ann I'm so HAPPY that it works")
     Tweet(text="@USERNAME I'm so [#TRIGGERWORD#] that it works", emotion='joy')
@@ -120,7 +120,7 @@ def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa
         return Rejection.EMPTY
     if _MASKED.search(text):
         return Rejection.MASKED_ALREADY
-    # Anywhere in the text: whether "unhappy" is a second emotion word has no good answer.
+    # Anywhere in the text, because it is unclear whether "unhappy" is a second emotion word.
     if _NEGATED.search(text):
         return Rejection.NEGATED
     emotion_words = list((_JOINED_WORD if joined else _EMOTION_WORD).finditer(text))
@@ -133,9 +133,9 @@ def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa
 
 
 def label_texts(texts: Iterable[str], counts: DistantCounts, *, joined: bool = False) -> Iterator[Tweet]:
-    """The examples in a stream of texts, each once; `counts` is updated on the way.
+    """Stream the distinct examples in texts, updating `counts`.
 
-    Texts that are equal once masked are duplicates: the same joke to another user would leak from train to test.
+    Texts that are equal after masking are duplicates: the same joke to another user would leak from train to test.
 
     >>> counts = DistantCounts()
     >>> [tweet.emotion for tweet in label_texts(["sad when it rains", "sad when it rains", "hi"], counts)]
@@ -150,7 +150,7 @@ def label_texts(texts: Iterable[str], counts: DistantCounts, *, joined: bool = F
         if isinstance(tweet, Rejection):
             counts.dropped[tweet] += 1
             continue
-        # Digests, because many millions of texts would not fit into memory.
+        # Digests, because millions of texts would not fit in memory.
         digest = blake2b(tweet.text.encode(), digest_size=16).digest()
         if digest in seen:
             counts.dropped[Rejection.DUPLICATE] += 1
@@ -161,7 +161,7 @@ def label_texts(texts: Iterable[str], counts: DistantCounts, *, joined: bool = F
 
 
 def split_rows(labels: np.ndarray, *, seed: int, balance: bool = False) -> np.ndarray:
-    """Each row's split (0 train, 1 trial, 2 test, -1 none): 80, 5 and 15 % of every label.
+    """Assign each row a split (0 train, 1 trial, 2 test, -1 none): 80, 5 and 15 % of every label.
 
     With `balance`, every label gets as many rows as the rarest.
 
@@ -195,7 +195,7 @@ def write_distant(
     counts = DistantCounts()
     emotions = tuple(TRIGGERS)
     with atomic_folder(folder) as part:
-        # The size of each split is known only at the end, so the examples wait on disk, not in memory.
+        # Split sizes are known only at the end, so examples wait on disk, not in memory.
         waiting = part / "all"
         codes = bytearray()
         with waiting.open("w", encoding="utf-8", newline="") as handle:

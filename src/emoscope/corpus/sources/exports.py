@@ -29,9 +29,9 @@ CHAT_FORMATS: Mapping[str, Callable[[Path, Counter[str]], Iterator[Message]]] = 
 def read_chat(
     path: str | Path, format: str, *, gap: timedelta = GAP, left_out: Counter[str] | None = None
 ) -> Iterator[ChatSession]:
-    """The dialogues of an export, with their speakers; a silence longer than `gap` ends one.
+    """Read the dialogues of an export, with speakers; a silence longer than `gap` ends a dialogue.
 
-    Entries that are not turns (a photo without words, "Ann joined") are counted by reason in `left_out`.
+    Entries that are not turns (a photo without text, "Ann joined") are counted by reason in `left_out`.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "ann.txt"
@@ -57,9 +57,9 @@ def collect_chats(
     dates: DateRange | None = None,
     progress: ShowProgress = no_progress,
 ) -> dict[str, Any]:
-    """Write the dialogues of exports of one format as a table; returns the counts.
+    """Write the dialogues of exports of one format as a table, and return the counts.
 
-    With `dates`, only those that began then.
+    With `dates`, write only dialogues that began in that range.
     """
     check_other_file(output, *paths)
     left_out: Counter[str] = Counter()

@@ -19,12 +19,12 @@ _DISCORD_TURNS = {"Default", "Reply"}
 
 
 def read_telegram(path: Path, left_out: Counter[str]) -> Iterator[Message]:
-    """The messages of `result.json`: one chat, or all chats of an account."""
+    """Stream the messages of `result.json`: one chat, or all chats of an account."""
     return telegram_messages(path, read_json(path), left_out)
 
 
 def telegram_messages(path: str | Path, document: Any, left_out: Counter[str]) -> Iterator[Message]:
-    """The messages of an export that has been read; `path` is what messages call it.
+    """Stream the messages of a parsed export; `path` is its name in error messages.
 
     >>> said = {"type": "message", "from": "Ann", "text": ["hi ", {"text": "Ben"}], "date_unixtime": "1700000000"}
     >>> [message.text for message in telegram_messages("result.json", {"messages": [said]}, Counter())]
@@ -41,13 +41,13 @@ def telegram_messages(path: str | Path, document: Any, left_out: Counter[str]) -
             text = _joined(path, where, entry.get("text", "")).strip() if entry.get("type") == "message" else None
             if not _is_turn(text, {"file", "photo", "media_type"} & entry.keys(), left_out):
                 continue
-            # A deleted account has no name, but still an id.
+            # A deleted account has no name, but still has an id.
             speaker = str(entry.get("from") or entry.get("from_id") or "unknown")
             yield Message(speaker, text, _time(path, where, entry.get("date_unixtime") or entry.get("date")), place)
 
 
 def read_discord(path: Path, left_out: Counter[str]) -> Iterator[Message]:
-    """The messages of one channel, as DiscordChatExporter writes them."""
+    """Stream the messages of one channel, as written by DiscordChatExporter."""
     document = read_json(path)
     for where, entry in _objects(path, document, "messages", ""):
         text = str(entry.get("content") or "").strip() if entry.get("type") in _DISCORD_TURNS else None
@@ -61,9 +61,9 @@ def read_discord(path: Path, left_out: Counter[str]) -> Iterator[Message]:
 
 
 def read_slack(folder: Path, left_out: Counter[str]) -> Iterator[Message]:
-    """The messages of an export folder: a folder for each channel, in it a file for each day, and `users.json`.
+    """Stream the messages of an export folder: `users.json`, and a folder per channel with a file per day.
 
-    A thread is a place of its own; its messages come after the channel's.
+    A thread is a separate place; its messages come after the channel's.
     """
     names = _slack_names(folder / "users.json")
     channels = sorted(path for path in folder.iterdir() if path.is_dir() and any(path.glob("*.json")))
@@ -90,7 +90,7 @@ def read_slack(folder: Path, left_out: Counter[str]) -> Iterator[Message]:
 
 
 def _slack_text(text: str, names: dict[str, str]) -> str:
-    """The text as Slack shows it: `<@U1>` is a user's name, `<https://x|there>` a link.
+    """The text as Slack displays it: `<@U1>` is a user's name, `<https://x|there>` a link.
 
     >>> _slack_text("<@U1> see <https://x.org|this> &amp; that", {"U1": "ann"})
     '@ann see https://x.org & that'
@@ -122,14 +122,14 @@ def _slack_names(path: Path) -> dict[str, str]:
 
 
 def _is_turn(text: str | None, media: object, left_out: Counter[str]) -> TypeGuard[str]:
-    """Whether a message has words; an entry that is no message has no text, and is counted like one without words."""
+    """Whether a message has text; otherwise, count it in `left_out` by reason."""
     if not text:
         left_out[NoTurn.SYSTEM if text is None else NoTurn.MEDIA if media else NoTurn.EMPTY] += 1
     return bool(text)
 
 
 def _objects(path: str | Path, holder: Any, key: str, within: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The objects of a list, each with its place for error messages."""
+    """The objects of a list, each with its location for error messages."""
     entries = holder.get(key) if isinstance(holder, dict) else None
     if not isinstance(entries, list):
         raise InputError(path, f"{within}expected a list of {key}")
@@ -141,7 +141,7 @@ def _objects(path: str | Path, holder: Any, key: str, within: str) -> Iterator[t
 
 
 def _joined(path: str | Path, where: str, text: Any) -> str:
-    """Telegram's text: a string, or a list of strings and of objects (bold text, links, mentions)."""
+    """Telegram's text: a string, or a list of strings and objects (bold text, links, mentions)."""
     parts = [text] if isinstance(text, str) else text
     if not isinstance(parts, list):
         raise InputError(path, "'text' must be a string or a list", row=where)
@@ -149,7 +149,7 @@ def _joined(path: str | Path, where: str, text: Any) -> str:
 
 
 def _time(path: str | Path, where: str, value: Any) -> datetime:
-    """A time from seconds since 1970 or an ISO 8601 date, in UTC unless it names a zone."""
+    """Parse seconds since 1970 or an ISO 8601 date, in UTC unless it has a time zone."""
     moment = as_moment(value)
     if moment is None:
         raise InputError(path, f"has no readable time, found {str(value)[:40]!r}", row=where)

@@ -1,4 +1,4 @@
-"""Messages of a chat, and how they become dialogues: a long silence ends one."""
+"""Chat messages, and how they are grouped into dialogues: a long silence ends a dialogue."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ GAP = timedelta(hours=1)
 
 
 class NoTurn(StrEnum):
-    """Why an entry of a chat export is not a turn of a dialogue."""
+    """Why an entry of a chat export is not a turn."""
 
     SYSTEM = "said by the system"
     MEDIA = "media without words"
@@ -22,7 +22,7 @@ class NoTurn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What someone wrote and when; `place` is the chat, channel or thread within an export."""
+    """A message and its time; `place` is the chat, channel or thread within an export."""
 
     speaker: str
     text: str
@@ -32,13 +32,13 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ChatSession(Dialogue):
-    """A dialogue of a chat, and when its first message was written."""
+    """A dialogue from a chat, and the time of its first message."""
 
     begun: datetime | None = None
 
 
 def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) -> Iterator[ChatSession]:
-    """The dialogues of a chat: messages of one place, each at most `gap` after the one before.
+    """The dialogues of a chat: messages in one place, each at most `gap` after the previous one.
 
     >>> at = datetime(2024, 1, 1, 9)
     >>> messages = [Message("A", "hi", at), Message("B", "hello", at), Message("A", "back", at + timedelta(days=1))]
@@ -51,7 +51,7 @@ def sessions(messages: Iterable[Message], name: str, *, gap: timedelta = GAP) ->
         turns: list[Turn] = []
         begun = last = None
         for message in chat:
-            # A clock that was set back is not a silence.
+            # A clock set back is not a silence.
             if last is not None and message.time - last > gap:
                 yield ChatSession(tuple(turns), f"{prefix}{number}", begun)
                 number += 1

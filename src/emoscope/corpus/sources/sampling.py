@@ -1,8 +1,8 @@
-"""A uniform sample of conversations, of a range of dates, in bounded memory.
+"""Draw a uniform sample of conversations, optionally from a date range, in bounded memory.
 
-Each conversation has a random number that follows from the seed and its name, and those with the smallest are drawn. So
-rows of one conversation are drawn together wherever they stand, and a larger sample holds the smaller one. The input is
-read twice; only the numbers are held, eight bytes for each conversation to be drawn.
+Each conversation gets a random number from the seed and its name, and the smallest numbers are drawn. So the rows of a
+conversation are drawn together wherever they are, and a larger sample contains the smaller one. The input is read
+twice; only the numbers are held in memory, eight bytes per conversation to draw.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ _ALL = 2**64
 
 @dataclass(frozen=True, slots=True)
 class DateRange:
-    """Days from `since` to `until`, both included; either may be open."""
+    """Days from `since` to `until`, inclusive; either may be open."""
 
     since: date | None = None
     until: date | None = None
@@ -42,7 +42,7 @@ class DateRange:
 
 
 def as_day(text: str | None, option: str = "date") -> date | None:
-    """A day written as 2018-12-31, or a year, of which an `until` is the last day.
+    """Parse a day such as 2018-12-31, or a year: its first day, or its last for an `until` option.
 
     >>> as_day("2018"), as_day("2018", "--until"), as_day("2018-05-01")
     (datetime.date(2018, 1, 1), datetime.date(2018, 12, 31), datetime.date(2018, 5, 1))
@@ -58,7 +58,7 @@ def as_day(text: str | None, option: str = "date") -> date | None:
 
 
 def as_moment(value: object) -> datetime | None:
-    """A time written as in ISO 8601, or in seconds (or milliseconds) since 1970; None if it is neither.
+    """Parse an ISO 8601 time, or seconds or milliseconds since 1970; None if it is neither.
 
     >>> as_moment("2018-05-01 12:30").day, as_moment(1525170600).year, as_moment(1525170600000).year, as_moment("May")
     (1, 2018, 2018, None)
@@ -78,12 +78,12 @@ def as_moment(value: object) -> datetime | None:
 
 
 def random_key(seed: int, name: str) -> int:
-    """The random number of a conversation, of 64 bits: the same for the same seed and name."""
+    """A conversation's random 64-bit number, determined by the seed and its name."""
     return int.from_bytes(blake2b(f"{seed}\x00{name}".encode("utf-8", "replace"), digest_size=8).digest())
 
 
 def largest_drawn(keys: Iterable[int], size: int) -> int:
-    """The largest of the `size` smallest different numbers; all are drawn where there are fewer.
+    """The largest of the `size` smallest distinct numbers; if there are fewer, all are drawn.
 
     >>> largest_drawn([5, 1, 9, 1, 3], 2)
     3
@@ -114,10 +114,10 @@ def write_sample(
     format: str | None = None,
     progress: ShowProgress = no_progress,
 ) -> dict[str, int]:
-    """Write the rows of `size` conversations drawn at random, those of a range of dates; returns the counts.
+    """Write the rows of `size` random conversations, optionally from a date range, and return the counts.
 
-    A conversation is the rows with the same value in its column (`conversation` unless named, where there is such a
-    column), or else a row.
+    A conversation is all rows with the same value in its column, by default `conversation`; without that column, each
+    row is one.
     """
     if source == PIPE:
         raise EmoscopeError("the input is read twice, which a pipe does not allow; give a file")
@@ -148,7 +148,7 @@ def write_sample(
 
 
 def moment_of(source: str, record: Record, column: str) -> datetime:
-    """When a row's dialogue began, as its column says."""
+    """When a row's dialogue began, from its time column."""
     if column not in record.columns:
         raise InputError(source, f"has no column {column!r} with the time; name it with --time", row=record.row)
     moment = as_moment(record.columns[column])

@@ -1,7 +1,7 @@
 r"""WhatsApp's "export chat": a text file whose lines begin with a date in the phone's format.
 
 Android writes `31/12/2023, 21:15 - Ann: hi` or `12/31/23, 9:15 PM - Ann: hi`, iPhones `[31/12/2023, 21:15:03] Ann: hi`.
-Whether the day or the month comes first is inferred from the whole file: no month is over 12, and time moves forward.
+Whether day or month comes first is inferred from the whole file: months are at most 12, and time moves forward.
 """
 
 import re
@@ -21,8 +21,8 @@ _HEAD = re.compile(
     r"(?:\]\s*|\s+[-–]\s+)"
 )
 _SPOKEN = re.compile(r"([^:]{1,100}?): ?(.*)", re.DOTALL)
-_MARKS = dict.fromkeys(map(ord, "\u200f\u202a\u202c\ufeff"))  # invisible marks of writing direction
-_OWN_WORDS = "\u200e"  # the mark by which iPhones begin what nobody typed: notices, media, "this message was edited"
+_MARKS = dict.fromkeys(map(ord, "\u200f\u202a\u202c\ufeff"))  # invisible text direction marks
+_OWN_WORDS = "\u200e"  # iPhones put it before text nobody typed: notices, media, "this message was edited"
 _MEDIA = re.compile(
     r"<[^<>]*(?:omitted|ausgeschlossen|weggelassen|omitido|oculto|oculta|omis|omessi|weggelaten|attached|Anhang)[^<>]*>"
     r"|(?:image|video|audio|GIF|sticker|document|Contact card) omitted|.+\((?:file attached|Datei angehängt)\)"
@@ -33,8 +33,8 @@ _EDITED = re.compile(
     rf"\s*{_OWN_WORDS}?<(?:This message was edited|Diese Nachricht wurde bearbeitet\.?)>$", re.IGNORECASE
 )
 _DELETED = re.compile(r"(?:This message was deleted|You deleted this message|null)\.?", re.IGNORECASE)
-_ORDERS = {"day": (2, 1, 0), "month": (2, 0, 1), "year": (0, 1, 2)}  # which comes first: where year, month, day are
-Lines = Callable[[], Iterator[tuple[int, str]]]  # rows from 1 with their text, as often as they are asked for
+_ORDERS = {"day": (2, 1, 0), "month": (2, 0, 1), "year": (0, 1, 2)}  # by what comes first: indices of year, month, day
+Lines = Callable[[], Iterator[tuple[int, str]]]  # gives row numbers from 1 and lines; can be called repeatedly
 
 
 class _Head(NamedTuple):
@@ -57,7 +57,7 @@ def read_whatsapp(path: Path, left_out: Counter[str]) -> Iterator[Message]:
 
 
 def whatsapp_messages(path: str | Path, lines: Lines, left_out: Counter[str]) -> Iterator[Message]:
-    """The messages of an export that is not in a file; `path` is what messages call it.
+    """Stream the messages of an export that is not in a file; `path` is its name in error messages.
 
     >>> text = ["31/12/2023, 21:15 - Ann: hi", "31/12/2023, 21:16 - Ben: <Media omitted>"]
     >>> [message.text for message in whatsapp_messages("a.txt", lambda: enumerate(text, start=1), Counter())]
@@ -87,7 +87,7 @@ def whatsapp_messages(path: str | Path, lines: Lines, left_out: Counter[str]) ->
 
 
 def begins_entry(line: str) -> bool:
-    """Whether a line begins as every entry of an export does.
+    """Whether a line begins an entry of an export.
 
     >>> begins_entry("31/12/2023, 21:15 - Ann: hi"), begins_entry("Ann: hi")
     (True, False)
@@ -96,7 +96,7 @@ def begins_entry(line: str) -> bool:
 
 
 def _entries(path: str | Path, lines: Lines) -> Iterator[tuple[int, _Head, str]]:
-    """Each entry with its row, its head and its text, which may span lines."""
+    """Each entry's row, head and text, which may span lines."""
     start: tuple[int, _Head] | None = None
     said: list[str] = []
     for row, raw in lines():
@@ -122,10 +122,10 @@ def _head(match: re.Match[str]) -> _Head:
 
 
 def _date_order(path: str | Path, lines: Lines) -> str:
-    """Which of day, month and year comes first: the order with the fewest impossible dates, then steps back in time."""
+    """Whether day, month or year comes first: fewest impossible dates, then fewest steps back in time."""
     faults = dict.fromkeys(_ORDERS, (0, 0))
     last: dict[str, datetime] = {}
-    american = False  # a twelve-hour clock mostly goes with the month first
+    american = False  # a 12-hour clock usually means month first
     for _, head, _ in _entries(path, lines):
         american |= head.twelve_hours
         for order in _ORDERS:

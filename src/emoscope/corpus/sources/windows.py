@@ -1,4 +1,4 @@
-"""Windows of three turns, user, agent, user, as EmoContext's dialogues were cut from longer ones; random samples."""
+"""Cut dialogues into three-turn windows of user, agent, user, as in EmoContext; random samples."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,15 +14,15 @@ from emoscope.tables import PIPE, Record, open_writer, read_records
 
 T = TypeVar("T")
 SIZE = 3
-_SPEAKERS, _NAMED = 1000, 8  # names that are remembered for a message, and that it lists
+_SPEAKERS, _NAMED = 1000, 8  # names remembered for an error message, and names it lists
 
 
 def windows(dialogue: Dialogue, *, user: str | None = None) -> Iterator[Dialogue]:
     """Every window of user, agent, user, in order.
 
-    Where speakers are known, consecutive turns of one speaker are merged, and `user` names whose turns begin and end a
-    window (without it, anyone's may). Where they are not, the user begins and the two alternate; a named `user` has
-    no window there.
+    If speakers are known, consecutive turns of one speaker are merged, and `user` names who begins and ends a window
+    (by default, anyone). If not, the user is assumed to begin and the two to alternate; with a named `user` there are
+    then no windows.
 
     >>> [window.texts for window in windows(Dialogue.of(["a", "b", "c", "d", "e"]))]
     [('a', 'b', 'c'), ('c', 'd', 'e')]
@@ -45,7 +45,7 @@ def _merged(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
 
 
 def sample(items: Iterable[T], size: int, *, seed: int) -> list[T]:
-    """A random sample of a stream, in its order, every item equally likely; only the sample is held in memory.
+    """Draw a uniform random sample of a stream, in its order; only the sample is held in memory.
 
     >>> sample("abc", 5, seed=1), len(sample(range(1000), 5, seed=1))
     (['a', 'b', 'c'], 5)
@@ -70,7 +70,7 @@ def write_windows(
     format: str | None = None,
     progress: ShowProgress = no_progress,
 ) -> dict[str, int]:
-    """Cut every dialogue of a table and write all windows, or a sample of `size`; returns the counts."""
+    """Cut every dialogue of a table, write all windows or a sample of `size`, and return the counts."""
     if PIPE not in (source, output):
         check_other_file(output, source)
     counts = {"read": 0, "without": 0, "windows": 0, "written": 0}
