@@ -7,8 +7,8 @@
 | dawid-skene | the most likely one, given each worker's confusions | probabilities |
 | mace | the most likely one, given how often each worker guesses | probabilities |
 
-Without a fallback, a tie goes to the label with more votes on the task, then more votes overall, then alphabetically.
-The order of rows never matters.
+A tie not settled by the fallback goes to the label with more votes on the task, then the one with more votes overall,
+then the first alphabetically. The order of rows never matters.
 """
 
 import warnings

@@ -196,7 +196,7 @@ class Assignment:
     # The next event
 
     def next(self, worker: str, at: float) -> Event | None:
-        """Give the worker an item; None if they already have one or none is left."""
+        """The event that gives the worker an item; None if they already have one or none is left."""
         state = self.worker(worker)
         if state.refused:
             return None

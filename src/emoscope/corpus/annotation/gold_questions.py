@@ -111,7 +111,7 @@ class GoldCheck:
 
 
 def checks(labels: Iterable[str], expected: Iterable[str | None]) -> tuple[GoldCheck, ...]:
-    """Check the answers to an item whose correct label is known.
+    """Check those of an item's answers whose correct label is known.
 
     >>> checks(["joy", "sad"], [None, "fear"])
     (GoldCheck(place=1, said='sad', expected='fear'),)
