@@ -131,3 +131,11 @@ def test_judgements_of_other_rows_are_reported(files: Path) -> None:
 def test_the_example_makes_the_folders_above_it(files: Path) -> None:
     assert run("corpus", "example", "new/deep/example")[0] == 0
     assert (files / "new" / "deep" / "example" / "plan.toml").is_file()
+
+
+def test_the_example_goes_into_the_current_folder(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (files / "empty").mkdir()
+    monkeypatch.chdir(files / "empty")
+    assert run("corpus", "example", ".")[0] == 0
+    assert Path("plan.toml").is_file()
+    assert run("corpus", "example", ".")[0] == 2  # it is not empty any more

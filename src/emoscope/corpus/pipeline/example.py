@@ -17,8 +17,12 @@ def write_example(folder: str | Path) -> Path:
     ...     write_example(folder).name
     'plan.toml'
     """
+    target = Path(folder)
+    if target.is_dir() and target.samefile(".") and not any(target.iterdir()):  # which cannot be replaced
+        shutil.copytree(EXAMPLE, target, dirs_exist_ok=True)
+        return target / "plan.toml"
     with suppress(OSError):  # atomic_folder reports the error
-        Path(folder).absolute().parent.mkdir(parents=True, exist_ok=True)
-    with atomic_folder(folder) as part:
+        target.absolute().parent.mkdir(parents=True, exist_ok=True)
+    with atomic_folder(target) as part:
         shutil.copytree(EXAMPLE, part, dirs_exist_ok=True)
-    return Path(folder) / "plan.toml"
+    return target / "plan.toml"
