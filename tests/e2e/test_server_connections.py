@@ -148,7 +148,7 @@ def test_the_log_tells_time_and_request(server: ServerProcess, tmp_path_factory:
     assert "T" in line[:11]
     assert "INFO emoscope.access [find-me] 127.0.0.1 GET /v1/models 200" in line
     assert "secret" not in line
-    assert "[mailed] 127.0.0.1 GET /confirm/con_... 200" in logged
+    assert "[mailed] 127.0.0.1 GET /confirm/con_... 404" in logged
 
 
 def test_several_processes_share_the_embedded_database_limits_and_counters(tmp_path: Path) -> None:

@@ -172,6 +172,7 @@ def test_train_predict_verify_evaluate(tmp_path: Path) -> None:
     assert emoscope("detect", "hi", "hello", "I hate you", "--model", folder, "--json").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_neural_run_keeps_its_curve_and_takes_settings(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     small = ["vectors=random", "epochs=2", "hidden=8", "embedding=8", "min_count=1"]

@@ -64,6 +64,7 @@ def test_a_student_is_asked_about_the_pool_where_that_is_wanted(data: Path) -> N
         assert set(answers) == ({"own", *ASKED[task]} if task in ASKED else set(REMEMBERED[True]))
 
 
+@pytest.mark.slow
 def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Path) -> None:
     done = run("distil", "remember", "default", "-o", tmp_path / "known", "--limit", "6", "--data", data, "--json")
     assert done.exit_code == 0, done.output

@@ -62,6 +62,7 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
         assert np.allclose(tables["test"].sum(1), 1, atol=1e-2)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_path: Path) -> None:
     plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), folds=2, max_length=120, limit=300)
     context = FitContext(device="cpu", resources=data)
@@ -111,6 +112,7 @@ def test_a_wrong_setting_is_one_line(setting: str, data: Path, tmp_path: Path) -
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_each_text_of_the_pool_is_answered_by_the_fold_that_had_not_learnt_it(
     data: Path, encoder: Path, tmp_path: Path
 ) -> None:
@@ -152,6 +154,7 @@ def written(data: Path, name: str, dialogues: list[list[str]]) -> None:
     (data / "written" / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corpora", ["all", "open"])
 def test_a_teacher_of_all_data_teaches_a_student(corpora: str, data: Path, encoder: Path, tmp_path: Path) -> None:
     """From the language model to the detector that runs without it."""

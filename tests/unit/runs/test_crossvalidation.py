@@ -12,6 +12,7 @@ from kits.emocontext_files import make_corpus
 pytest.importorskip("sklearn")
 
 
+@pytest.mark.slow
 def test_scores_do_not_depend_on_workers(tmp_path: Path) -> None:
     data = make_corpus(tmp_path)
     alone = crossvalidate("nano", "emocontext", seeds=(3, 4), folds=2, root=data)

@@ -13,6 +13,7 @@ from emoscope.scoring import score
 from emoscope.scoring.manifest import PartCounts, write_manifest
 from emoscope.scoring.output import OutputFolder, scores_file
 from emoscope.scoring.plan import PlannedFile, ScoringPlan
+from emoscope.tables.files import open_parquet
 from emoscope.tables.inputs import InputFile
 from kits.score_kit import chats, content, write_jsonl
 
@@ -21,18 +22,19 @@ def test_nothing_is_written_or_opened_for_each_part_by_the_starting_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: Counter[str] = Counter()
-    write, opened = OutputFolder.write_json, OutputFolder.parquet
+    write = OutputFolder.write_json
 
     def write_json(self: OutputFolder, name: str, value: Any) -> None:
         calls[name] += 1
         write(self, name, value)
 
-    def parquet(self: OutputFolder, name: str) -> Any:
+    def opened(path: str) -> Any:
         calls["opened"] += 1
-        return opened(self, name)
+        return open_parquet(path)
 
     monkeypatch.setattr(OutputFolder, "write_json", write_json)
-    monkeypatch.setattr(OutputFolder, "parquet", parquet)
+    for module in ("manifest", "part_file"):
+        monkeypatch.setattr(f"emoscope.scoring.{module}.open_parquet", opened)
     monkeypatch.setattr("emoscope.scoring.manifest.SAMPLE_PARTS", 3)
     path = write_jsonl(tmp_path / "a.jsonl", chats(60))
     first = score([str(path)], tmp_path / "out", model="nano", workers=1, part_rows=1)

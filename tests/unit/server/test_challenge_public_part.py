@@ -171,6 +171,7 @@ def test_a_hidden_board_has_no_public_part(tmp_path: Path) -> None:
             create_challenge(store, OPERATOR, small)
 
 
+@pytest.mark.slow
 def test_random_submissions_no_longer_give_the_gold_away() -> None:
     pytest.importorskip("scipy", reason="no scipy: pip install 'emoscope[features]'")
     from benchmarks.serving.leak import attacked

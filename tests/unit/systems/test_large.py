@@ -407,6 +407,7 @@ def test_votes_become_shares() -> None:
     assert vote_shares([example], EKMAN).tolist() == [[0, 0, 0, 0.75, 0.25, 0, 0]]
 
 
+@pytest.mark.slow
 def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encoder: str, tmp_path: Path) -> None:
     fit_context = FitContext(seed=2, device="cpu", resources=data)
     files, files_of_tasks = [], ("emocontext", "emotionx-friends", "emotionx-push", "iest")

@@ -132,6 +132,7 @@ def test_train_and_submit(name: str, fitted: Callable[[str], Fitted], tmp_path: 
             SYSTEMS[name](get_task(wrong))
 
 
+@pytest.mark.slow
 def test_saved_systems_answer_the_same_in_another_process(fitted: Callable[[str], Fitted]) -> None:
     every = [fitted(name) for name in SYSTEMS]
     command = [sys.executable, "-c", LOAD_ALL, str(Path(__file__).parents[2]), *(str(each.folder) for each in every)]
