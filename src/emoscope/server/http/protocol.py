@@ -121,7 +121,9 @@ class GuardedProtocol(_Protocol):
         task = self.timeout_keep_alive_task
         if task is not None and self.loop.time() > task.when() + 1:
             # The process was stopped meanwhile; the client may be just about to send its next request.
-            self.timeout_keep_alive_task = self.loop.call_later(1.0, self.timeout_keep_alive_handler)
+            self.timeout_keep_alive_task = self.loop.call_later(
+                self.timeout_keep_alive, self.timeout_keep_alive_handler
+            )
         else:
             super().timeout_keep_alive_handler()
 
