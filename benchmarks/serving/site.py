@@ -51,7 +51,6 @@ timeline = "Papers are due a month after the close."
 faq = "# May we use other data?\\n\\nYes, if you say which."
 survey = "emocontext"
 report = "ranked"
-registration = "approval"
 """
 READERS = tuple(f"reader{number}" for number in range(4))  # annotators who have not begun, one for each look
 JUDGED = {"ann": "sad sad sad sad", "ben": "sad sad sad angry", "cleo": "sad happy sad others"}
@@ -150,7 +149,7 @@ def _definition(folder: Path, now: datetime) -> Path:
     }
     files = 'unlabelled = "given.txt"\ngold = "gold.txt"\nper_day = 20\n'
     written = [f'[[phases]]\nname = "{name}"\ntitle = "{name.title()}"\n{files}{more}' for name, more in phases.items()]
-    head = f'slug = "{SLUG}"\ntitle = "Tea corner 2026"\ntask = "emocontext"\n{TEXTS}'
+    head = f'slug = "{SLUG}"\ntitle = "Tea corner 2026"\ntask = "emocontext"\n{TEXTS}registration = "approval"\n'
     (folder / "tea.toml").write_text("\n".join([head, *written]) + "\n", encoding="utf-8")
     return folder / "tea.toml"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sqlalchemy.orm import Session
 
+from benchmarks.serving.site import TEXTS
 from emoscope.server.challenge.scoring.scorer import scorer_sha256
 from emoscope.server.challenge.scoring.standing import fingerprint, standings
 from emoscope.server.challenge.services.actor import OPERATOR
@@ -19,24 +20,6 @@ from kits.challenge_kit import phase, write_challenge
 
 WORDS = ["Emotion", "Dialogue", "Context", "Signal", "Northern", "Laboratory", "Affective", "Computing", "Attention"]
 OPTIONS = ["GloVe", "BERT", "ELMo", "Word2Vec"]
-TEXTS = """
-description = "Say **which emotion** the last turn of a dialogue has."
-rules = '''
-# Fair play
-
-- One person, one team.
-- No labelling by hand.
-
-| what | how many |
-|---|---|
-| a day | 3 |
-'''
-data = "Three turns each, tab-separated. See [the paper](https://example.org/paper)."
-timeline = "Papers are due a month after the close."
-faq = "# May we use other data?\\n\\nYes, if you say which."
-survey = "emocontext"
-report = "ranked"
-"""
 
 
 def long_name(number: int, letters: int = 60) -> str:
