@@ -1,4 +1,4 @@
-"""Result tables: a CSV file for each benchmark, a row for each measurement."""
+"""Result files: a CSV table for each benchmark, a row for each measurement; JSON where a table does not fit."""
 
 import csv
 import json
@@ -32,6 +32,17 @@ def replace_row(path: Path, row: Mapping[str, Any], keys: Sequence[str]) -> None
     """Add a row to a table, in place of the one with the same keys; the table stays sorted by them."""
     others = [each for each in read_rows(path) if any(each[key] != row[key] for key in keys)]
     write_rows(path, sorted([*others, row], key=lambda each: [each[key] for key in keys]))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The results of a JSON file."""
+    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return results
+
+
+def write_json(path: Path, results: Any) -> None:
+    """Write results that are not a table."""
+    path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 def _cell(value: Any) -> str:

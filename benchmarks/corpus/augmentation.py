@@ -29,9 +29,8 @@ from emoscope.core.significance import difference, resampled_scores
 from emoscope.corpus.augment.apertium import Apertium
 from emoscope.corpus.augment.ascii_text import ascii_text
 from emoscope.corpus.augment.augment import augment_file
-from emoscope.corpus.augment.engines import open_engine
+from emoscope.corpus.augment.engines import Engine, open_engine
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, Similarity, word_key
-from emoscope.corpus.augment.translator import Engine
 from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.models.linear.ngram_block import NgramBlock

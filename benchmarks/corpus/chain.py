@@ -1,12 +1,12 @@
-"""What the whole chain costs, step by step, and how that grows: dialogues a second and peak memory.
+"""Measure each step of a corpus build, and how it scales: dialogues per second and peak memory.
 
     python -m benchmarks.corpus.chain --data DATA [--sizes 10000,200000] [--augment] [--seed 1] [--write]
 
-The logs are made of EmoContext's training set: a dialogue has the turns of three others, one dialogue in twenty is an
-edited copy. 300 dialogues of each class are kept apart as seeds. One dialogue in twenty is drawn at random to evaluate
-on, one in a hundred mined for each class, and as many others; three made-up annotators, right in 17 of 20 and guessing
-otherwise, give the labels. Every step runs in a process of its own, so that its peak memory is its own; seconds of the
-processor are not lengthened by other work on the machine. Loading models is part of them.
+The logs are synthetic: each dialogue has turns of three dialogues of EmoContext's training set, and one in twenty is an
+edited copy. 300 dialogues of each class are set aside as seeds. One dialogue in twenty is sampled for evaluation, one
+in a hundred mined for each class, and as many others; three simulated annotators label them, right in 17 of 20 cases
+and guessing otherwise. Each step runs in its own process, so that its peak memory can be measured, and CPU seconds are
+not affected by other load. Loading models is included.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.common.memory import MB, peak_memory
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from benchmarks.common.processes import module_output
 from emoscope.core.dialogue import Example
@@ -35,7 +36,7 @@ RIGHT = 0.85
 PLAN = """
 name = "synthetic"
 title = "Synthetic"
-description = "EmoContext's turns, put together anew, to measure the chain."
+description = "EmoContext's turns, recombined to measure the build."
 labels = ["others", "happy", "sad", "angry"]
 neutral = "others"
 terms = "For the measurement only."
@@ -181,12 +182,9 @@ def chain(data: Path | None, size: int, augment: bool, seed: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path)
+    parser = command_line(__doc__, "data", "seed", "write")
     parser.add_argument("--sizes", default="10000,200000")
     parser.add_argument("--augment", action="store_true", help="also translate there and back with Apertium")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/results/corpus.md")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:

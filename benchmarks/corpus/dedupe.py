@@ -1,10 +1,9 @@
-"""How well and how fast copies are found: recall and precision on edited dialogues, and what 10 k to 100 k cost.
+"""Measure deduplication: recall and precision on edited dialogues, and speed on 10 k to 100 k of them.
 
     python -m benchmarks.corpus.dedupe --data DATA [--sizes 10000,100000] [--seed 1] [--write]
 
-The dialogues are EmoContext's training set; more than it has are made by giving a dialogue the last turn of another.
-A tenth of the dialogues are edited copies. Every size runs in a process of its own, so that its peak memory is its own,
-three times, and the fastest counts.
+The dialogues are EmoContext's training set; for larger sizes, dialogues get the last turn of another one. A tenth are
+edited copies. Each size runs three times, each time in its own process; the fastest run counts.
 """
 
 import argparse
@@ -16,13 +15,13 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from pathlib import Path
 
+from benchmarks.common.emocontext import emocontext_turns
 from benchmarks.common.memory import MB, peak_memory
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from benchmarks.common.processes import module_output
 from emoscope.corpus.dedupe.deduplicate import deduplicate
 from emoscope.corpus.dedupe.duplicates import Duplicate, DuplicateFinder
-from emoscope.tasks import get_task
-from emoscope.tasks.data import read_split
 
 Turns = tuple[str, ...]
 Edit = Callable[[str, random.Random], str]
@@ -55,7 +54,7 @@ EDITS: dict[str, Edit] = {
 
 
 def edited(turns: Turns, edit: Edit, chance: random.Random) -> Turns:
-    """One turn edited: the longest, for there an edit leaves a copy rather than another dialogue."""
+    """Edit the longest turn, where an edit leaves a near copy rather than another dialogue."""
     longest = max(range(len(turns)), key=lambda place: len(turns[place]))
     return tuple(edit(turn, chance) if place == longest else turn for place, turn in enumerate(turns))
 
@@ -73,14 +72,14 @@ def find_duplicates(texts: Iterable[str], threshold: float) -> Iterator[Duplicat
 
 def quality(dialogues: list[Turns], chance: random.Random) -> None:
     dropped = {copy.item for copy in find_duplicates(map("\n".join, dialogues), 0.7)}
-    # Of some length: in "ok", every edit makes another text.
+    # Long enough: any edit of "ok" makes another text.
     originals = [turns for place, turns in enumerate(dialogues) if place not in dropped and sum(map(len, turns)) >= 40]
     print("| edit | threshold | recall | precision |\n|---|---:|---:|---:|")
     for (name, edit), threshold in product(EDITS.items(), (0.7, 0.8)):
         sources = chance.sample(range(len(originals)), 2000)
         copies = [edited(originals[place], edit, chance) for place in sources]
         true = {(len(originals) + number, place) for number, place in enumerate(sources)}
-        # Told from the copies must be dialogues that share two turns with one there is.
+        # Dialogues that share only two turns with another one are not copies.
         others = [(*originals[place][:2], chance.choice(originals)[2]) for place in chance.sample(sources, 1000)]
         texts = ["\n".join(turns) for turns in originals + copies + others]
         found = {(copy.item, copy.of) for copy in find_duplicates(texts, threshold)}
@@ -91,8 +90,8 @@ def quality(dialogues: list[Turns], chance: random.Random) -> None:
 def one_size(source: str) -> None:
     begun = time.perf_counter()
     counts = deduplicate([source], Path(source).with_suffix(".kept.tsv"))
-    seconds = time.perf_counter() - begun
-    print(json.dumps({"seconds": seconds, "peak": peak_memory() / MB, **counts[source].as_dict()}))
+    spent = time.perf_counter() - begun
+    print(json.dumps({"seconds": spent, "peak": peak_memory() / MB, **counts[source].as_dict()}))
 
 
 def speed(dialogues: list[Turns], sizes: list[int], chance: random.Random) -> None:
@@ -119,18 +118,15 @@ def speed(dialogues: list[Turns], sizes: list[int], chance: random.Random) -> No
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path)
+    parser = command_line(__doc__, "data", "seed", "write")
     parser.add_argument("--sizes", default="10000,100000")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/results/corpus.md")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         one_size(options.one)
         return
     chance = random.Random(options.seed)
-    dialogues = [example.dialogue.texts for example in read_split(get_task("emocontext"), "train", options.data)]
+    dialogues = [tuple(turns) for turns in emocontext_turns(options.data, "train")]
     with printed_section("corpus", "dedupe", write=options.write):
         quality(dialogues, chance)
     print()

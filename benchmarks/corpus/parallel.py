@@ -1,21 +1,19 @@
-"""What a second worker gains in the heavy steps of a corpus: filter, mine, dedupe.
+"""Measure what a second worker gains in the heavy steps of a corpus: filter, mine, dedupe.
 
     python -m benchmarks.corpus.parallel --data DATA [--encoder FOLDER] [--size 30000] [--repeat 2] [--write]
 
-The dialogues are EmoContext's training set, each turn drawn for itself. Every run is a command in a process of its own,
-starting and loading models included; runs with one worker and with two take turns, and the fastest of each counts.
-Processor seconds, of all processes together and of the busiest one, hardly change with what else the machine does; on
-free cores a run takes as long as the busiest process, or as all of them divided by the cores, whichever is longer.
-FOLDER is what `emoscope corpus encoder` wrote; it gets a third of the dialogues, for it takes long.
+The dialogues have turns of EmoContext's training set, each drawn independently. Each run is a command in its own
+process, including its start and the loading of models; runs with one and two workers alternate, and the fastest of each
+counts. CPU seconds, of all processes and of the busiest one, hardly depend on other load; on idle cores a run takes as
+long as the busiest process, or as all of them divided by the cores, whichever is longer. FOLDER is the output of
+`emoscope corpus encoder`; it is slow, so it gets a third of the dialogues.
 """
 
 import argparse
 import json
 import os
 import random
-import resource
 import shutil
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -23,8 +21,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
-from benchmarks.common.processes import descendants, run_watched
+from benchmarks.common.processes import descendants, module_command, run_watched
+from benchmarks.common.timing import cpu_of_children, cpu_of_process
 from emoscope.core.dialogue import Example
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -72,12 +72,10 @@ def write_seeds(path: Path, examples: list[Example]) -> Path:
 def measured(command: list[str], output: Path) -> Found:
     shutil.rmtree(output, ignore_errors=True)
     output.unlink(missing_ok=True)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = cpu_of_children()
     with processor_seconds() as of_each:
-        spent = run_watched([sys.executable, "-m", "emoscope", "corpus", *command, "-o", str(output)])
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Found(spent.seconds, processor, max(of_each.values()), spent.peak)
+        spent = run_watched(module_command("emoscope", "corpus", *command, "-o", output))
+    return Found(spent.seconds, cpu_of_children() - before, max(of_each.values()), spent.peak)
 
 
 @contextmanager
@@ -90,8 +88,7 @@ def processor_seconds() -> Iterator[dict[int, float]]:
         while not ended.wait(0.1):
             for pid in descendants(os.getpid()):
                 with suppress(OSError):
-                    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-                    found[pid] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+                    found[pid] = cpu_of_process(pid)
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -118,14 +115,11 @@ def steps(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path)
+    parser = command_line(__doc__, "data", "seed", "write")
     parser.add_argument("--encoder")
     parser.add_argument("--size", type=int, default=30_000)
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--engine", choices=["local", "ray"], default="local")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/results/corpus.md")
     options = parser.parse_args()
     with printed_section("corpus", "parallel", write=options.write):
         print_table(options)

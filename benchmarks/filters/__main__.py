@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from benchmarks.filters.abuse import measure_abuse
 from benchmarks.filters.language import count_language, measure_language
@@ -56,11 +57,9 @@ def errors() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data", "write")
     parser.add_argument("step", choices=["measure", "speed", "errors", "one"])
-    parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--only", choices=MEASURES, help="measure this filter alone")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/results/filters.md")
     parser.add_argument("--filters", help=argparse.SUPPRESS)
     options = parser.parse_args()
     match options.step:

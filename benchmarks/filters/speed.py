@@ -1,4 +1,4 @@
-"""Dialogues a second and peak memory of the filters, each alone and all, each in a process of its own."""
+"""Dialogues per second and peak memory of each filter and of all together, each in its own process."""
 
 import tempfile
 import time

@@ -1,27 +1,28 @@
-"""Measure a plain install: its size by package, and how soon a new process answers; a table of docs/results/speed.md.
+"""Measure a plain install: its size by package, and the cold start; a table of docs/results/speed.md.
 
     python -m benchmarks.install [--keep FOLDER]
 
-Builds the wheel, installs it into an environment of its own as `pip install emoscope` would, and runs the core commands
-there. Figures of time are processor time beside the clock's, since other work on the machine disturbs the latter.
+Builds the wheel, installs it into a new environment as `pip install emoscope` would, and runs the core commands there.
+CPU time is measured next to wall time, which other load disturbs.
 """
 
-import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from benchmarks.common.memory import MB
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS, ROOT
 from benchmarks.common.tables import write_rows
+from benchmarks.common.timing import cpu_of_children, seconds
 
-MB = 1e6
 ROUNDS = 9
 NAMED = 8  # packages that are shown by name
 TABLE = RESULTS / "install.csv"
@@ -60,7 +61,7 @@ def sizes(packages: Path) -> Counter[str]:
 
 def run(folder: Path, arguments: Sequence[str]) -> tuple[float, float, str]:
     """Seconds by the clock and of processors for a command, and what it printed."""
-    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before, begun = cpu_of_children(), time.perf_counter()
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     done = subprocess.run(
         [str(folder / "bin" / "emoscope"), *arguments],
@@ -70,10 +71,9 @@ def run(folder: Path, arguments: Sequence[str]) -> tuple[float, float, str]:
         env=plain,
         check=False,
     )
-    clock, after = time.perf_counter() - begun, resource.getrusage(resource.RUSAGE_CHILDREN)
+    clock, spent = time.perf_counter() - begun, cpu_of_children() - before
     if done.returncode:
         raise SystemExit(f"emoscope {' '.join(arguments)}: {done.stderr}")
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return clock, spent, done.stdout
 
 
@@ -93,7 +93,7 @@ def section(rows: Sequence[dict[str, object]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--keep", type=Path, help="install here, and leave it there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
@@ -121,13 +121,8 @@ def main() -> None:
 
 
 def _python(python: str, code: str) -> float:
-    spent = []
-    for _ in range(ROUNDS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([python, "-c", code], check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(spent)
+    run = partial(subprocess.run, [python, "-c", code], check=True)
+    return min(seconds(run, cpu_of_children) for _ in range(ROUNDS))
 
 
 if __name__ == "__main__":

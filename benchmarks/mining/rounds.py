@@ -1,18 +1,17 @@
-"""Mining in rounds: candidates are judged, learnt from, and the next ones are better; on two domains.
+"""Measure mining in rounds on two domains: candidates are judged and join the seeds of the next round.
 
     python -m benchmarks.mining.rounds run --data DATA [--domains EmoContext] [--encoders ngrams,open] [--draws 3]
     python -m benchmarks.mining.rounds render
 
-The labels of the data are the judge. A pool has 4 % of each of three emotions and 88 % without; 300 seeds of each
+The labels of the data are the judgements. A pool has 4 % of each of three emotions and 88 % without; 300 seeds of each
 class, and as many without emotion, are drawn from other data. In each round the best candidates of each class are
-judged and join the seeds, as `emoscope corpus mine --judged` does. "Times fewer" is the share of emotional ones among
-all that were judged, over their share in the pool; 8.3 is the most there can be. EmoContext's seeds and pool are halves
-of its training file. GoEmotions' pool is of its dev and test files, its seeds of the training file; `open` has learnt
-from that training file, and nothing of EmoContext.
+judged and join the seeds, as with `emoscope corpus mine --judged`. The factor is the share of emotional dialogues among
+all judged ones, divided by their share in the pool; 8.3 is the maximum. EmoContext's seeds and pool are halves of its
+training file. GoEmotions' pool is its dev and test files, its seeds are from the training file; `open` was trained on
+that training file, and on nothing of EmoContext.
 """
 
 import argparse
-import os
 import statistics
 import tempfile
 from collections import Counter
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.provenance import keep, made
@@ -138,9 +138,8 @@ def render() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data")
     parser.add_argument("what", choices=["run", "render"])
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     parser.add_argument("--domains", default=",".join(DOMAINS))
     parser.add_argument("--encoders", default="ngrams,open")
     parser.add_argument("--draws", type=int, default=3)

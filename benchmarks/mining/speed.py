@@ -3,7 +3,6 @@
 import argparse
 import json
 import random
-import resource
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -70,13 +69,7 @@ def speed(options: argparse.Namespace) -> None:
 def timed(options: argparse.Namespace) -> None:
     pool, output = options.one
     mine(pool, read_seeds(Path(pool).parent / "seeds.jsonl"), output, open_embedder(options.encoder))
-    print(json.dumps({"cpu": cpu_seconds(), "peak": peak_memory() / MB}))
-
-
-def cpu_seconds() -> float:
-    """Of all threads since the process began: other than the clock's, they do not depend on who else is at work."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
+    print(json.dumps({"cpu": time.process_time(), "peak": peak_memory() / MB}))
 
 
 def scale(options: argparse.Namespace) -> None:
@@ -92,16 +85,18 @@ def scale(options: argparse.Namespace) -> None:
         for number in range(-(-options.vectors // SHARD)):
             files.append(Path(folder) / f"{number}.npy")
             np.save(files[-1], vectors(min(SHARD, options.vectors - number * SHARD)))
-        begun, clock = cpu_seconds(), time.perf_counter()
+        begun, clock = time.process_time(), time.perf_counter()
         scores = [seeds.scores(np.load(file, mmap_mode="r")) for file in files]
         print(
             f"{sum(map(len, scores)):,} vectors of {options.width} bytes, {len(EMOTIONS)} x {SEEDS_PER_CLASS} seeds: "
-            f"{cpu_seconds() - begun:.0f} CPU s ({time.perf_counter() - clock:.0f} s), "
+            f"{time.process_time() - begun:.0f} CPU s ({time.perf_counter() - clock:.0f} s), "
             f"peak {peak_memory() / MB:,.0f} MB",
             flush=True,
         )
         index = load_usearch().Index(ndim=options.width, metric="cos", dtype="i8")
         part = np.load(files[0])
-        begun = cpu_seconds()
+        begun = time.process_time()
         index.add(np.arange(len(part)), part)
-        print(f"usearch's graph of {len(part):,} of them: {len(part) / (cpu_seconds() - begun):,.0f} a CPU second")
+        print(
+            f"usearch's graph of {len(part):,} of them: {len(part) / (time.process_time() - begun):,.0f} a CPU second"
+        )

@@ -11,6 +11,7 @@ from typing import Literal
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES
 from emoscope.core.frozen import FrozenModel
+from emoscope.evaluation.card import markdown_table
 
 ITEMS = Path(__file__).with_name("items.toml")
 PAGE = PAGES / "papers.md"
@@ -46,11 +47,11 @@ def table(items: Sequence[PaperItem]) -> str:
 
 def summary(papers: Mapping[str, Sequence[PaperItem]]) -> str:
     """How many items there are and work."""
-    lines = ["| paper | items | work | in part |", "|---|---:|---:|---:|"]
+    rows = []
     for name, items in [*papers.items(), ("all", [item for own in papers.values() for item in own])]:
         works = sum(item.state == "works" for item in items)
-        lines.append(f"| {name} | {len(items)} | {works} | {len(items) - works} |")
-    return "\n".join(lines)
+        rows.append([name, *map(str, (len(items), works, len(items) - works))])
+    return markdown_table(["paper", "items", "work", "in part"], rows)
 
 
 def main() -> None:

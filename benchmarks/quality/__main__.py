@@ -17,21 +17,19 @@ card inside the package. Nothing is scored that the model learnt. The log of wha
 benchmarks/results/tried.csv, kept by hand (see `page_tables.Trial`).
 """
 
-import argparse
-import os
 from pathlib import Path
 
+from benchmarks.common.options import command_line
 from benchmarks.quality.render import render
 from benchmarks.quality.run import rerun_behaviour, run
 from emoscope.core.errors import EmoscopeError
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data")
     parser.add_argument("what", choices=["run", "behaviour", "render"])
     parser.add_argument("--model", default="default", help="an embedded model or a folder; with --answers, any name")
     parser.add_argument("--name", help="the name to keep its results under; the model's own if not given")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     parser.add_argument("--held-out", type=Path, help="a copy of the model that has not learnt the tenth of each task")
     parser.add_argument("--answers", type=Path, action="append", default=[])
     parser.add_argument("--samples", type=int, default=10_000, help="draws of each bootstrap")

@@ -3,10 +3,7 @@
 python -m benchmarks.quality.blind --model default --data DATA
 """
 
-import argparse
-import os
-from pathlib import Path
-
+from benchmarks.common.options import command_line
 from benchmarks.common.provenance import BLIND, keep, made
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import PRESETS, resolve
@@ -19,9 +16,8 @@ NOTE = "the embedded model's labels, with the choice that the task's metric pref
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data")
     parser.add_argument("--model", choices=PRESETS, default="default")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
     for name in TASKS:
         task = get_task(name)

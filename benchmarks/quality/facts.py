@@ -1,4 +1,4 @@
-"""What is known of a model beside its scores: each figure and each sentence has one source."""
+"""What is known about a model except its scores: each figure and each sentence has one source."""
 
 import tomllib
 from pathlib import Path

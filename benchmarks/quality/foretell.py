@@ -14,9 +14,6 @@ needs the label that a system gave each scored turn out of fold: benchmarks/resu
 `large` kept none of its encoders' blend; its row has the mean change of the others.
 """
 
-import argparse
-import json
-import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from functools import cache
@@ -25,10 +22,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.provenance import keep, made
-from benchmarks.common.tables import read_rows
+from benchmarks.common.tables import read_json, read_rows, write_json
 from emoscope.core.agreement import fleiss_kappa
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.fit_context import FitContext
@@ -214,7 +212,7 @@ def estimates(task_name: str, data: Path) -> dict[str, Any]:
 def _weighted(
     right: Floats, each: Floats, group: np.ndarray[Any, Any], weights: Floats, count: int
 ) -> dict[str, float]:
-    """The share that is right by turns' and dialogues' weights, and its interval for so many dialogues."""
+    """The share that is right by turns' and dialogues' weights, and its interval for that many dialogues."""
     hits, items = (np.bincount(group, values, len(weights)) for values in (right * each, each))
     rng = np.random.default_rng(0)
     drawn = rng.choice(len(weights), (SAMPLES, count), p=weights / weights.sum())
@@ -240,7 +238,7 @@ def fold_labels(system_name: str, task_name: str, data: Path) -> list[str]:
 
 def render() -> None:
     """Write the tables."""
-    found = json.loads(TABLE.read_text(encoding="utf-8"))
+    found = read_json(TABLE)
     lines = ["| Friends | folds | evaluation dialogues |", "|---|---:|---:|"]
     lines += [f"| {row['what']} | {row['folds']:.3f} | {row['evaluation']:.3f} |" for row in found["overlaps"]]
     write_section(PAGE, "overlaps", "\n".join(lines))
@@ -280,10 +278,9 @@ def _four(value: float | None) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data")
     parser.add_argument("what", choices=["folds", "run", "render"])
     parser.add_argument("--system", default="podlab")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
     if options.what == "folds":
         for name in TASKS:
@@ -293,7 +290,7 @@ def main() -> None:
             keep(path, made(0, {"folds": FOLDS}, [find_split(get_task(name), "train", options.data).path]))
     elif options.what == "run":
         found = {"overlaps": overlaps(options.data), "tasks": {name: estimates(name, options.data) for name in TASKS}}
-        TABLE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        write_json(TABLE, found)
         files = [find_split(get_task(name), split, options.data).path for name in TASKS for split in ("train", "test")]
         files.append(options.data / "auxiliary" / "meld" / "train_sent_emo.csv")
         keep(TABLE, made(0, {"samples": SAMPLES, "folds": FOLDS}, files))

@@ -8,13 +8,13 @@ that the model answers right when they are alone. Compared are: the start alone,
 the windows' probabilities; and weights by surprise (the divergence from the mix of labels) and place, as in use.
 """
 
-import argparse
 import random
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 import emoscope
+from benchmarks.common.options import command_line
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.metrics import Floats
 from emoscope.detector import long_turns
@@ -88,16 +88,20 @@ def measure(labels: str | None, each: int) -> str:
         right: dict[str, list[bool]] = {kind: [] for kind in kinds}
         for kind, text, expected in asked:
             windows = [Example.last(Dialogue.of([window])) for window in window_texts(text, size)]
-            answer = pool(model._infer(detector._head, windows)[0], mix)
+            answer = pool(model._of_head(detector._head, model.block.infer(windows))[0], mix)
             shifted = shift_prior(answer[None], mix, detector._prior)
             right[kind].append(detector.labels[int(shifted.argmax())] in expected)
         rows.append([name, *(f"{np.mean(right[kind]):.2f}" for kind in kinds)])
     return markdown_table(["windows", *(f"{kind} ({sum(k == kind for k, *_ in asked)})" for kind in kinds)], rows)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main() -> None:
+    parser = command_line(__doc__)
     parser.add_argument("--labels", help="the set of labels; the model's first if none is given")
     parser.add_argument("--each", type=int, default=40, help="how many joined turns of each kind")
-    arguments = parser.parse_args()
-    print(measure(arguments.labels, arguments.each))
+    options = parser.parse_args()
+    print(measure(options.labels, options.each))
+
+
+if __name__ == "__main__":
+    main()

@@ -6,28 +6,29 @@ Quality on EmoContext's development set; speed beside the pipeline most people w
 logistic regression, on the same dialogues in the same run.
 """
 
-import argparse
 import os
 import platform
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import emoscope
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PACKAGE, PAGES
+from benchmarks.common.timing import seconds
 from benchmarks.quality.measure import calibration_error
 from emoscope.core.dialogue import Example
 from emoscope.core.metrics import confusion_matrix
 from emoscope.core.significance import bootstrap_interval
 from emoscope.evaluation.ranking import place
-from emoscope.models.linear.ngram_block import fields
+from emoscope.models.linear.ngram_block import WINDOW, spaced_tokens
 from emoscope.runs.train import official_score
 from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
@@ -71,13 +72,8 @@ def training_prior(root: Path) -> dict[str, float]:
 
 def rate(work: Callable[[], int], repeats: int = 5) -> float:
     """Dialogues a second: the median of several runs after one to warm up."""
-    work()
-    speeds = []
-    for _ in range(repeats):
-        begun = time.perf_counter()
-        done = work()
-        speeds.append(done / (time.perf_counter() - begun))
-    return statistics.median(speeds)
+    done = work()
+    return statistics.median(done / seconds(work) for _ in range(repeats))
 
 
 def _start_worker() -> None:
@@ -99,11 +95,7 @@ def speed(root: Path) -> list[str]:
     with ProcessPoolExecutor(2, initializer=_start_worker) as pool:
         halves = [said[::2], said[1::2]]
         two = rate(lambda: sum(pool.map(_label_chunk, halves)))
-    latencies = []
-    for turns in said[:2000]:
-        begun = time.perf_counter()
-        detector.detect(turns)
-        latencies.append((time.perf_counter() - begun) * 1000)
+    latencies = [1000 * seconds(partial(detector.detect, turns)) for turns in said[:2000]]
     peer_rate, peer_alone = peer(train, dev)
     cold = (
         "import time; begun = time.perf_counter(); import emoscope; "
@@ -133,7 +125,7 @@ def peer(train: Sequence[Example], dev: Sequence[Example]) -> tuple[float, float
     from sklearn.pipeline import make_pipeline, make_union
 
     def joined(examples: Sequence[Example]) -> list[str]:
-        return [" <eos> ".join(fields(Example.last(example.dialogue))) for example in examples]
+        return [" <eos> ".join(map(spaced_tokens, example.dialogue.texts[: -WINDOW - 1 : -1])) for example in examples]
 
     words = TfidfVectorizer(ngram_range=(1, 2))
     characters = TfidfVectorizer(analyzer="char", ngram_range=(2, 5), max_features=200_000)
@@ -141,21 +133,13 @@ def peer(train: Sequence[Example], dev: Sequence[Example]) -> tuple[float, float
     pipeline.fit(joined(train[:10_000]), [example.label for example in train[:10_000]])
     texts = joined(dev)
     throughput = rate(lambda: len(pipeline.predict_proba(texts)), repeats=3)
-    alone = []
-    for text in texts[:200]:
-        begun = time.perf_counter()
-        pipeline.predict_proba([text])
-        alone.append((time.perf_counter() - begun) * 1000)
+    alone = [1000 * seconds(partial(pipeline.predict_proba, [text])) for text in texts[:200]]
     return throughput, statistics.median(alone)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"), required="EMOSCOPE_DATA" not in os.environ
-    )
-    options = parser.parse_args()
-    root = Path(options.data)
+    parser = command_line(__doc__, "data")
+    root = parser.parse_args().data
     size = sum(file.stat().st_size for file in (PACKAGE / "detector" / "assets" / "nano").iterdir())
     machine = (
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, numpy {np.__version__}"

@@ -8,13 +8,13 @@ test sets, and the behaviour suite. Also printed: how many of them are noted as 
 notes cost.
 """
 
-import argparse
 import csv
-import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.common.options import command_line
+from benchmarks.common.timing import seconds
 from emoscope.core.language import language_of
 from emoscope.core.self_harm import mentions_self_harm
 from emoscope.detector.notes import notes_of
@@ -53,10 +53,7 @@ def figures(messages: Mapping[str, Sequence[str]]) -> str:
     rows = []
     for name, texts in messages.items():
         languages = [language_of(text) for text in texts]
-        begun = time.process_time()
-        for text in texts:
-            notes_of(text)
-        cost = (time.process_time() - begun) / len(texts) * 1e6
+        cost = seconds(lambda: [notes_of(text) for text in texts], time.process_time) / len(texts) * 1e6  # noqa: B023
         noted = sum(language != "english" for language in languages)
         harm = sum(map(mentions_self_harm, texts))
         rows.append([name, f"{len(texts):,}", f"{noted:,}", f"{noted / len(texts):.2%}", f"{harm:,}", f"{cost:.0f}"])
@@ -64,11 +61,13 @@ def figures(messages: Mapping[str, Sequence[str]]) -> str:
     return markdown_table(columns, rows)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
-    arguments = parser.parse_args()
+def main() -> None:
+    data = command_line(__doc__, "data").parse_args().data
     messages = written_messages()
-    if arguments.data is not None:
-        messages |= english_messages(Path(arguments.data))
+    if (data / "auxiliary").is_dir():
+        messages |= english_messages(data)
     print(figures(messages))
+
+
+if __name__ == "__main__":
+    main()

@@ -119,20 +119,19 @@ class Trial(FrozenModel):
 
 
 def trials(log: Sequence[Trial]) -> str:
-    """All experiments, each with its gain."""
-    rows = [
-        [
-            trial.idea,
-            trial.task,
-            trial.metric,
-            four(trial.before),
-            four(trial.after) + ("" if trial.spread is None else f" ± {four(trial.spread)}"),
-            f"{trial.after - trial.before:+.4f}",
-            f"{trial.runs:,}",
-            "yes" if trial.kept else "no",
-            trial.note,
-        ]
-        for trial in log
-    ]
-    columns = ["idea", "task", "metric", "before", "after", "gain", "runs", "kept", "note"]
-    return markdown_table(columns, rows)
+    """All experiments by model, each as a list of its results; "the same" continues the experiment before it."""
+    lists: dict[str, list[str]] = {model: [] for model in ("default", "open", "nano", "large", "language model")}
+    mine, idea = lists["default"], ""
+    for trial in log:
+        model, _, text = trial.idea.partition(": ")
+        if model not in lists:
+            model, text = "language model", trial.idea
+        if text not in ("the same", idea):
+            mine, idea = lists[model], text
+            mine.append(f"- **{idea}**")
+        spread = "" if trial.spread is None else f" ± {four(trial.spread)}"
+        gain, runs = f"{trial.after - trial.before:+.4f}", f", {trial.runs} runs" if trial.runs > 1 else ""
+        result = f"{trial.task}, {trial.metric}: {four(trial.before)} → {four(trial.after)}{spread} ({gain}{runs})"
+        kept = "kept" if trial.kept else "not kept"
+        mine.append(f"    - {result}, {kept}" + (f"; {trial.note}" if trial.note else ""))
+    return "\n\n".join(f"### {model}\n\n" + "\n".join(lines) for model, lines in lists.items() if lines)

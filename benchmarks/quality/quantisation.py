@@ -7,9 +7,7 @@ held-out tenth of every task and EmoContext's development set, with the same tem
 goes to benchmarks/results/quantisation.csv; `python -m benchmarks.quality render` puts it into docs/results/quality.md.
 """
 
-import argparse
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import emoscope
+from benchmarks.common.options import command_line
 from benchmarks.common.paths import RESULTS
 from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
@@ -76,10 +75,9 @@ def _single_precision(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data")
     parser.add_argument("--student", type=Path, required=True)
     parser.add_argument("--bundle", type=Path, required=True)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
     rows = list(compare(MultiTaskClassifier.load(options.student), options.bundle, FitContext(resources=options.data)))
     write_rows(TABLE, rows)

@@ -16,7 +16,7 @@ from emoscope.evaluation.results import read_results
 
 
 def render() -> None:
-    """Write the tables of docs/results/quality.md, and the cards."""
+    """Write the tables of docs/results/quality.md, the experiments of docs/results/tried.md, and the cards."""
     models = [read_results(path) for path in sorted(places.RESULTS.glob("*.json"))]
     if not models:
         raise EmoscopeError(f"{places.RESULTS}: no results yet; make some with: python -m benchmarks.quality run")
@@ -40,10 +40,10 @@ def render() -> None:
         "checks": checks(models),
         "behaviour": behaviour(models),
         "quantisation": quantisation(read_rows(places.TABLES / "quantisation.csv")),
-        "tried": trials(log),
     }
     for name, text in sections.items():
         write_section(places.PAGES / "quality.md", name, text)
+    write_section(places.PAGES / "tried.md", "tried", trials(log))
 
 
 def _write(target: Path, text: str) -> None:

@@ -12,13 +12,12 @@ benchmarks/blind/TASK/OTHER.txt, of which no probabilities were kept, decide whe
 label e^0.5 times as likely, a weight that was set beforehand and not found on data.
 """
 
-import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.common.options import command_line
 from benchmarks.common.provenance import BLIND, keep, made
 from emoscope.core.files import atomic_write
 from emoscope.core.fit_context import FitContext
@@ -69,13 +68,12 @@ def blend(members: Sequence[dict[str, Floats]], task_name: str, fit_context: Fit
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data")
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--name", required=True)
     parser.add_argument("--ngrams", type=Path)
     parser.add_argument("--votes")
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     options = parser.parse_args()
     fit_context = FitContext(resources=options.data)
     plan = TeacherPlan(pretrained="", folds=options.folds)

@@ -15,31 +15,24 @@ On a busy machine figures are wrong, and refused; `--busy` writes them with the 
 
 import argparse
 import json
-import os
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.emocontext import emocontext_turns
 from benchmarks.common.machine import machine, require_quiet
+from benchmarks.common.options import add_options, command_line
 from benchmarks.common.paths import RESULTS
 from benchmarks.common.processes import Spent, module_command, run_watched
 from benchmarks.common.provenance import keep, made
-from benchmarks.common.tables import read_rows, replace_row
+from benchmarks.common.tables import read_json, read_rows, replace_row, write_json
 from benchmarks.scale.jobs import write_rows
 from benchmarks.scale.page import write_page
 
 RUNS, PEERS, LIMITS = (RESULTS / name for name in ("scale.csv", "scale_peers.csv", "scale_limits.json"))
 SIZES = (10_000, 100_000)
 ENGINES, WORKERS = ("local", "ray"), (1, 2)
-
-
-def emocontext(data: Path | None) -> list[list[str]]:
-    from emoscope.tasks import get_task
-    from emoscope.tasks.data import read_split
-
-    return [list(example.context.texts) for example in read_split(get_task("emocontext"), "train", data)]
 
 
 def add(table: Path, entry: dict[str, Any], *keys: str) -> None:
@@ -63,7 +56,7 @@ def result(spent: Spent, rows: int, others: float) -> dict[str, Any]:
 def measure(options: argparse.Namespace) -> None:
     from emoscope.detector.bundle import resolve
 
-    turns = emocontext(options.data)
+    turns = emocontext_turns(options.data, "train")
     for rows in options.rows:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder) / "rows.parquet"
@@ -74,8 +67,8 @@ def measure(options: argparse.Namespace) -> None:
                 if name == "default" and resolve(model).name == "nano":
                     raise SystemExit("there is no embedded `default`; give a bundle's folder instead")
                 others = require_quiet(busy_allowed=options.busy)
-                where = ["-o", f"{folder}/out{number}", "-m", model, "--engine", engine, "--workers", str(workers)]
-                spent = run_watched([sys.executable, "-m", "emoscope", "score", str(source), *where])
+                where = ("-o", f"{folder}/out{number}", "-m", model, "--engine", engine, "--workers", workers)
+                spent = run_watched(module_command("emoscope", "score", source, *where))
                 entry = {"model": name, "engine": engine, "workers": workers, **result(spent, rows, others)}
                 add(RUNS, entry, "model", "engine", "workers", "rows")
 
@@ -85,7 +78,7 @@ def peers(options: argparse.Namespace) -> None:
     from emoscope.detector.bundle import resolve
     from emoscope.detector.model import BLOCK
 
-    turns = emocontext(options.data)
+    turns = emocontext_turns(options.data, "train")
     tokenizer = resolve(options.model) / BLOCK / "tokenizer.json"
     if not tokenizer.is_file():
         raise SystemExit("there is no embedded `default`, whose tokenizer the peers use; give --model FOLDER")
@@ -97,8 +90,8 @@ def peers(options: argparse.Namespace) -> None:
             for kind, workers in (("pandas", 0), ("ray-data", 1), ("ray-data", 2)):
                 others = require_quiet(busy_allowed=options.busy)
                 output = f"{folder}/{kind}{workers}{rows}"
-                script = module_command("benchmarks.scale.jobs", kind, source, output, "--model", model)
-                spent = run_watched([*script, "--workers", str(workers)])
+                where = (source, output, "--model", model, "--workers", workers)
+                spent = run_watched(module_command("benchmarks.scale.jobs", kind, *where))
                 entry = {"kind": kind, "workers": workers, **result(spent, rows, others)}
                 add(PEERS, entry, "kind", "workers", "rows")
 
@@ -121,7 +114,7 @@ def limits(options: argparse.Namespace) -> None:
     from emoscope.tasks.data import read_split
 
     others = require_quiet(busy_allowed=options.busy)
-    turns = emocontext(options.data)
+    turns = emocontext_turns(options.data, "train")
     dialogues = [Dialogue.of(said) for said in turns]
     pushed: dict[Dialogue, None] = {}
     for example in read_split(get_task("emotionx-push"), "train", options.data):
@@ -145,18 +138,17 @@ def limits(options: argparse.Namespace) -> None:
         found["stages"] = stages(str(model), dialogues[:512])
         found["operations"] = operations(found["stages"]["pieces"])
         found["int8"] = int8_rate()
-    LIMITS.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_json(LIMITS, found)
     keep(LIMITS, made())
     print(json.dumps(found, indent=1))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     commands = parser.add_subparsers(required=True)
     for name, action, sizes in (("measure", measure, SIZES), ("peers", peers, (2000,)), ("limits", limits, ())):
         command = commands.add_parser(name)
-        command.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
-        command.add_argument("--busy", action="store_true", help="measure on a busy machine")
+        add_options(command, "data", "busy")
         command.set_defaults(action=action)
         if sizes:
             command.add_argument("--rows", type=int, nargs="+", default=sizes)
@@ -167,7 +159,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             command.add_argument("--model", default="default", help="a bundle to use as `default`")
     commands.add_parser("document").set_defaults(
-        action=lambda _: write_page(read_rows(RUNS), read_rows(PEERS), json.loads(LIMITS.read_text(encoding="utf-8")))
+        action=lambda _: write_page(read_rows(RUNS), read_rows(PEERS), read_json(LIMITS))
     )
     options = parser.parse_args(arguments)
     options.action(options)

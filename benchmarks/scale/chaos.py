@@ -8,7 +8,6 @@ that nothing disturbed, to the byte; the exit code is 1 if any differs. The rows
 into benchmarks/results and docs/results/scale.md.
 """
 
-import argparse
 import json
 import os
 import random
@@ -22,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.processes import module_command
@@ -74,7 +74,7 @@ class Chaos:
                     self._disturb()
 
     def _disturb(self) -> None:
-        """Ray wants to be told so by the main thread, hence no other."""
+        """Called in the main thread, as Ray requires."""
         if self._others:
             gone = self._others.pop(self._chance.randrange(len(self._others)))
             self._cluster.remove_node(gone, allow_graceful=False)
@@ -90,7 +90,7 @@ class Chaos:
 
 @contextmanager
 def chaos(every: float, folder: Path) -> Iterator[Chaos]:
-    """Such a cluster, with a secret of its own."""
+    """Such a cluster, with its own secret."""
     (folder / "token").write_text(secrets.token_hex(32), encoding="utf-8")
     os.environ |= {"RAY_AUTH_TOKEN_PATH": str(folder / "token"), "RAY_USAGE_STATS_ENABLED": "0"}
     os.environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)  # for the workers
@@ -177,12 +177,11 @@ def page(rows: Sequence[dict[str, Any]], every: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "write")
     parser.add_argument("--minutes", type=float, default=2.0)
     parser.add_argument("--every", type=float, default=10.0, help="seconds between two losses")
     parser.add_argument("--rows", type=int, default=200_000, help="that `score` gets; the others get fewer")
     parser.add_argument("--commands", nargs="+", choices=SHARES, default=list(SHARES))
-    parser.add_argument("--write", action="store_true", help="write the table, and its section of the page")
     options = parser.parse_args()
     seconds = options.minutes * 60 / len(options.commands)
     found = []

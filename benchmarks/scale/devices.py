@@ -2,12 +2,11 @@
 
     python -m benchmarks.scale.devices --data DATA [--rounds 3] [--limit 8000] [--busy]
 
-They take turns, so that whatever else the machine does falls on all; figures are from the fastest to the slowest round,
-ratios of the fastest. `--write` puts the table into docs/results/scale.md. On a busy machine figures are
-wrong, and refused; `--busy` prints them with the share that others took.
+The variants are interleaved, so that other load affects all; figures range from the fastest to the slowest round,
+ratios are of the fastest. `--write` puts the table into docs/results/scale.md. Measuring on a busy machine is refused;
+`--busy` measures anyway and prints the share of other load.
 """
 
-import argparse
 import tempfile
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import torch
 
 from benchmarks.common.machine import machine, require_quiet
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from emoscope.runs.train import train
 
@@ -32,7 +32,7 @@ class Seconds(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How to use the cores: so many processes, with so many threads together."""
+    """A number of processes, and of threads in all of them."""
 
     processes: int
     threads: int
@@ -66,12 +66,9 @@ def _span(seconds: list[float]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, required=True)
+    parser = command_line(__doc__, "data", "busy", "write")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=int, default=8000, help="examples to learn from")
-    parser.add_argument("--busy", action="store_true", help="measure on a busy machine")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/results/scale.md")
     options = parser.parse_args()
     shares: list[float] = []
     lines = []

@@ -17,6 +17,7 @@ from emoscope.core.extras import require
 from emoscope.detector import Detector, load
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import BLOCK
+from emoscope.models.block import Block
 from emoscope.parallel.threads import one_core
 from emoscope.scoring.batch_size import DEFAULT as BATCH
 from emoscope.scoring.output import OutputFolder, scores_file
@@ -48,7 +49,7 @@ def repeats(items: Sequence[Any]) -> dict[str, float]:
 
 
 def windows(conversations: Iterable[Sequence[str]], turns: int) -> list[tuple[str, ...]]:
-    """Each utterance with those before it, `turns` in all where there are so many."""
+    """Each utterance with those before it, at most `turns` in all."""
     return [tuple(said[max(0, end - turns) : end]) for said in conversations for end in range(1, len(said) + 1)]
 
 
@@ -143,9 +144,7 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
 
 def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Microseconds a dialogue of one core for each thing that the first network of an encoder model does."""
-    from emoscope.models.onnx.network import EncoderNetwork
-
-    network: Any = EncoderNetwork(resolve(model) / BLOCK)
+    network: Any = Block.load(resolve(model) / BLOCK)
     examples = [Example.last(dialogue) for dialogue in dialogues]
     rows = network.layout.window.rows(examples, network.tokenizer)
     batches = list(network._batches([len(row.token_ids) for row in rows]))
@@ -162,7 +161,7 @@ def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
 
 def operations(pieces: float) -> float:
-    """Multiplications and additions of `default` for a dialogue of so many pieces, in its layers' matrix products."""
+    """Multiplications and additions of `default` for a dialogue of that many tokens, in its layers' matrix products."""
     hidden, inner, layers = SMALL["hidden_size"], SMALL["intermediate_size"], SMALL["num_hidden_layers"]
     return 2 * layers * pieces * (4 * hidden * hidden + 2 * hidden * inner + 2 * pieces * hidden)
 

@@ -6,8 +6,6 @@ The parts themselves are not scored: their footers are what a worker would send.
 the footers, and the manifest, which is written once.
 """
 
-import argparse
-import resource
 import tempfile
 import time
 from pathlib import Path
@@ -15,8 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from benchmarks.common.memory import MB, peak_memory
+from benchmarks.common.options import command_line
 from benchmarks.common.paths import RESULTS
 from benchmarks.common.tables import write_rows
+from benchmarks.common.timing import Work, seconds
 from emoscope.detector import load
 from emoscope.scoring import manifest as manifests
 from emoscope.scoring.manifest import PartCounts, write_manifest
@@ -48,32 +49,33 @@ def measure(parts: int) -> dict[str, float]:
     footer["sums"] = dict.fromkeys(detector.labels, 0.25)
     found: dict[str, float] = {}
 
-    def timed(name: str, begun: float) -> None:
-        found[name] = round(time.process_time() - begun, 2)
-
-    begun = time.process_time()
-    assert plan.parts == parts
-    timed("seconds to divide", begun)
-    begun = time.process_time()
     counts = PartCounts(parts, detector.labels)
-    for part in range(parts):
-        counts.add(part, footer)
-    timed("seconds to add", begun)
+
+    def timed(name: str, work: Work) -> None:
+        found[name] = round(seconds(work, time.process_time), 2)
+
+    def divide() -> None:
+        assert plan.parts == parts
+
+    def add() -> None:
+        for part in range(parts):
+            counts.add(part, footer)
+
+    timed("seconds to divide", divide)
+    timed("seconds to add", add)
     manifests._estimated_prior = lambda *_: {}  # there are no scores to read
     with tempfile.TemporaryDirectory() as folder:
         output = Listed(folder)
         output.parts = parts
-        begun = time.process_time()
-        write_manifest(plan, output, detector, counts)
-        timed("seconds for the manifest", begun)
+        timed("seconds for the manifest", lambda: write_manifest(plan, output, detector, counts))
         found["times written"] = output.written
         found["MB of manifest"] = round((Path(folder) / MANIFEST).stat().st_size / 1e6, 1)
-    found["MB at most"] = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+    found["MB at most"] = round(peak_memory() / MB)
     return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--parts", type=int, default=1_000_000)
     options = parser.parse_args()
     found = {"parts": options.parts, **measure(options.parts)}

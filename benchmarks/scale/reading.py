@@ -4,26 +4,25 @@
 
 *Bytes* counts what is read of the input by runs of one process. *Text* asks whether text should be copied into Parquet
 by pyarrow first: what that takes, beside our own look through the text, reading it in parts, and scoring it with `nano`
-on all cores. *Parts* simulates a run of so many tiny parts: everything the starting process does, without the parts'
+on all cores. *Parts* simulates a run of that many tiny parts: everything the starting process does, without the parts'
 own work. `--write` puts the tables into docs/results/scale.md.
 """
 
-import argparse
 import csv
 import json
-import os
-import resource
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 from unittest import mock
 
+from benchmarks.common.emocontext import emocontext_turns
 from benchmarks.common.machine import machine, taken_by_others
+from benchmarks.common.memory import MIB, peak_memory
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
-from benchmarks.scale.__main__ import emocontext
+from benchmarks.common.timing import seconds
 from emoscope.core.extras import require
 from emoscope.detector import load
 from emoscope.evaluation.card import markdown_table
@@ -44,12 +43,6 @@ pa_json = require("pyarrow.json", extra="scale")
 
 HANDED_OUT = 50_000
 LABELS = {"others": 1, "happy": 0, "sad": 0, "angry": 0}
-
-
-def seconds(work: Callable[[], object]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
 
 
 # Bytes
@@ -202,7 +195,7 @@ BAD = {
 
 
 def bad_rows_table(folder: Path) -> str:
-    """What becomes of rows beside a bad one."""
+    """What happens to the rows around a bad one."""
     lines = []
     for name, cases in BAD.items():
         for number, (what, text) in enumerate(cases.items()):
@@ -266,21 +259,19 @@ def parts_table(folder: Path, parts: int) -> str:
     with mock.patch("emoscope.scoring.manifest._estimated_prior", lambda *_: detector.prior):
         lines.append(("manifest", seconds(lambda: write_manifest(plan, output, detector, counts))))
     size = (folder / "parts" / "manifest.json").stat().st_size
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    held = peak_memory() / MIB
     rows = [[name, f"{spent:.1f}", f"{spent / parts * 1e6:.0f}"] for name, spent in lines]
     table = markdown_table([f"{parts:,} parts", "s", "µs/part"], rows)
     return f"{table}\n\nThe manifest has {size / 1e6:,.0f} MB; peak memory {held:,.0f} MB."
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
+    parser = command_line(__doc__, "data", "write")
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--parts", type=int, default=1_000_000)
-    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     others = taken_by_others()
-    turns = emocontext(options.data)
+    turns = emocontext_turns(options.data, "train")
     rows = [
         {"id": n, "turns": [*turns[n % len(turns)][:-1], f"{turns[n % len(turns)][-1]} {n}"]}
         for n in range(options.rows)

@@ -1,39 +1,34 @@
-"""Measure the server under load beside ten lines of FastAPI around the same model, and write docs/results/serving.md.
+"""Measure the server under load against ten lines of FastAPI with the same model, and write docs/results/serving.md.
 
     python -m benchmarks.serving [--models default nano] [--seconds 4] [--rounds 5]
 
-Both servers run here, on loopback, at the same time, and are asked in turn, a few seconds each: so whatever else the
-machine does, it does to both. Each runs in a session of its own, and so do the clients: on a busy Linux machine a
-session's share of the cores does not grow with its threads (of which the ten lines have forty). 1, 16, 64 and 128
-clients ask again as soon as they are answered. Progress goes to standard error.
+Both servers run at the same time on loopback and are queried in turn, a few seconds each, so that other load affects
+both. Servers and clients have their own scheduling sessions: on a busy Linux machine a session's share of the cores
+does not grow with its threads (the ten lines have forty). 1, 16, 64 and 128 clients send the next request as soon as
+they have a response. Progress goes to standard error.
 """
 
-import argparse
 import os
 import platform
 import statistics
 import tempfile
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from benchmarks.common.memory import MIB, resident_memory
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES
 from benchmarks.common.processes import module_command
+from benchmarks.common.timing import cpu_of_process
 from benchmarks.serving.local import WIDTH, bodies, free_port, load, our_server, say, started
+from emoscope.evaluation.card import markdown_table
 
 PAGE = PAGES / "serving.md"
 PLOT = PAGES / "serving.svg"
 CLIENTS = (1, 16, 64, 128)
 OURS, PLAIN = "emoscope serve", "ten lines of FastAPI"
-
-
-def cpu_seconds(pid: int) -> float:
-    """The processor time a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure(models: list[str], seconds: float, rounds: int) -> dict[str, Any]:
@@ -54,14 +49,14 @@ def measure(models: list[str], seconds: float, rounds: int) -> dict[str, Any]:
 def compare(
     model: str, servers: Sequence[tuple[str, int, int]], clients: int, seconds: float, rounds: int, requests: str
 ) -> list[dict[str, Any]]:
-    """Both servers in turn, so many times; of each figure the median of the rounds."""
+    """Query both servers in turn; the median of all rounds."""
     found: dict[str, list[dict[str, Any]]] = {name: [] for name, *_ in servers}
     for _ in range(rounds):
         for name, port, pid in servers:
             load(port, clients, 0.5, 0, requests)  # warm up
-            before = cpu_seconds(pid)
+            before = cpu_of_process(pid)
             row = load(port, clients, seconds, 0, requests)
-            row["cpu"] = (cpu_seconds(pid) - before) / row["requests"] * 1000
+            row["cpu"] = (cpu_of_process(pid) - before) / row["requests"] * 1000
             found[name].append(row)
     results = []
     for name, _, pid in servers:
@@ -76,19 +71,24 @@ def compare(
     return results
 
 
-def table(measured: dict[str, Any]) -> list[str]:
-    lines = [
-        "| model | clients | server | requests/s | speedup | p50, ms | p99, ms | CPU, ms/request | "
-        "memory, MiB | errors |",
-        "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|",
+def table(measured: dict[str, Any]) -> str:
+    heads = ("requests/s", "speedup", "p50, ms", "p99, ms", "CPU, ms/request", "memory, MiB", "errors")
+    rows = [
+        [
+            row["model"],
+            str(row["clients"]),
+            row["server"],
+            f"{row['per_second']:,.0f}",
+            f"{row['times']:.1f}" if "times" in row else "",
+            f"{row['p50']:.1f}",
+            f"{row['p99']:.1f}",
+            f"{row['cpu']:.2f}",
+            f"{row['memory']:.0f}",
+            str(row["failed"]),
+        ]
+        for row in measured["results"]
     ]
-    for row in measured["results"]:
-        times = f"{row['times']:.1f}" if "times" in row else ""
-        lines.append(
-            f"| {row['model']} | {row['clients']} | {row['server']} | {row['per_second']:,.0f} | {times} | "
-            f"{row['p50']:.1f} | {row['p99']:.1f} | {row['cpu']:.2f} | {row['memory']:.0f} | {row['failed']} |"
-        )
-    return lines
+    return markdown_table(["model", "clients", "server", *heads], rows)
 
 
 def draw(measured: dict[str, Any]) -> None:
@@ -126,7 +126,7 @@ def report(measured: dict[str, Any]) -> str:
     lines = [
         textwrap.fill(machine, WIDTH),
         "",
-        *table(measured),
+        table(measured),
         "",
         f"![Throughput and p99 of both servers]({PLOT.name})",
     ]
@@ -134,7 +134,7 @@ def report(measured: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("--models", nargs="+", default=["default", "nano"])
     parser.add_argument("--seconds", type=float, default=4.0, help="how long each server is asked in a round")
     parser.add_argument("--rounds", type=int, default=5)

@@ -7,7 +7,6 @@ are for. `--write` puts the table into docs/results/serving.md. Needs chromium, 
 tests/e2e/test_accessibility.py visits the same pages.
 """
 
-import argparse
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from benchmarks.serving.local import say
 from benchmarks.serving.site import READERS, Site, example_site
@@ -68,8 +68,7 @@ def _page(browser: Any, look: dict[str, Any], url: str) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true")
+    parser = command_line(__doc__, "write")
     options = parser.parse_args()
     with (
         printed_section("serving", "axe", write=options.write),

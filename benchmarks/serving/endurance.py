@@ -6,13 +6,13 @@
 `--write` replaces the section of docs/results/serving.md. Progress goes to standard error.
 """
 
-import argparse
 import tempfile
 import textwrap
 import time
 from collections import Counter
 
 from benchmarks.common.memory import MIB, resident_memory
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from benchmarks.serving.local import WIDTH, bodies, free_port, load, our_server, say, started
 
@@ -21,7 +21,7 @@ PARTS = 20  # after each of which memory is read
 
 
 def endure(pid: int, port: int, requests: int, seconds: float) -> str:
-    """Send so many requests, or as many as the time allows; what became of them and of the memory, in a sentence."""
+    """Send requests until their number or the time is reached; a sentence about responses and memory."""
     load(port, CLIENTS, 5.0, 0, bodies())  # what is made once has been made
     memory = [resident_memory(pid) / MIB]
     begun, statuses = time.monotonic(), Counter[str]()
@@ -43,11 +43,9 @@ def endure(pid: int, port: int, requests: int, seconds: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="default")
+    parser = command_line(__doc__, "model", "write")
     parser.add_argument("--per-second", type=float, default=50.0, help="requests a second of the hour's worth")
     parser.add_argument("--minutes", type=float, default=30.0, help="the most that it may take")
-    parser.add_argument("--write", action="store_true", help="replace the section of docs/results/serving.md")
     options = parser.parse_args()
     port, requests = free_port(), round(3600 * options.per_second)
     with tempfile.TemporaryDirectory() as folder, printed_section("serving", "memory", write=options.write):

@@ -10,7 +10,6 @@ what an attack gets right of the labels that giving every item the commonest lab
 100 % is all of the gold. `--write` puts the table into docs/results/serving.md.
 """
 
-import argparse
 import io
 import tempfile
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from emoscope.evaluation.score import evaluate_labels
 from emoscope.server.challenge.scoring import scorer
@@ -182,12 +182,11 @@ def _rows(labels: Sequence[str | None]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "write")
     parser.add_argument("--items", type=int, default=400)
     parser.add_argument("--submissions", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5, help="challenges, over which figures are averaged")
     parser.add_argument("--others", type=float, nargs="*", default=[0.25, 0.7], help="shares of the commonest label")
-    parser.add_argument("--write", action="store_true", help="replace the section of docs/results/serving.md")
     options = parser.parse_args()
     counts = [*(count for count in (60, 80) if count < options.submissions), options.submissions]
     with printed_section("serving", "leak", write=options.write):

@@ -85,7 +85,7 @@ def started(command: list[str], port: int, ready: str = "/readyz", **environment
 
 
 def load(port: int, clients: int, seconds: float, requests: int, bodies: str) -> dict[str, Any]:
-    """What so many clients saw, for so long or until so many requests were answered (0: no limit)."""
+    """What clients measured in some seconds, or until a number of requests was answered (0: no limit)."""
     command = module_command("benchmarks.serving.client", port, clients, seconds, requests)
     done = subprocess.run(command, input=bodies, capture_output=True, text=True, check=True, start_new_session=True)
     found: dict[str, Any] = json.loads(done.stdout)
@@ -94,10 +94,9 @@ def load(port: int, clients: int, seconds: float, requests: int, bodies: str) ->
 
 def our_server(model: str, port: int, folder: str) -> list[str]:
     """The command that serves a model of ours."""
-    command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "serve", "--port", str(port)]
-    return [*command, "--model", model, "--data-dir", str(Path(folder) / "data")]
+    return module_command("emoscope", "serve", "--port", port, "--model", model, "--data-dir", Path(folder) / "data")
 
 
 def say(text: str) -> None:
-    """Tell how far it is; standard output is for results."""
+    """Report progress; standard output is for results."""
     print(text, file=sys.stderr, flush=True)

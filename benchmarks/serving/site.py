@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import update
 
+from benchmarks.common.processes import module_command, module_output
 from benchmarks.serving.local import free_port, our_server, started
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 from emoscope.server.challenge.services.challenges import create_challenge
@@ -74,14 +73,14 @@ def example_site(folder: Path) -> Iterator[Site]:
     port, study_port = free_port(), free_port()
     mail = {"EMOSCOPE_MAIL_URL": "console:", "EMOSCOPE_REGISTRATIONS_PER_ADDRESS": "1000"}
     study = [*_study(folder), "--port", str(study_port)]
-    links = json.loads(_emoscope(*study, "--no-serve", "--json"))
+    links = json.loads(module_output("emoscope", *study, "--no-serve", "--json"))
     judged = folder / "judged.csv"
     rows = [f"d{item},{name},{label}" for name, said in JUDGED.items() for item, label in enumerate(said.split())]
     judged.write_text("task,worker,label\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    _emoscope("corpus", "annotate-import", str(folder / "study"), str(judged))
+    module_output("emoscope", "corpus", "annotate-import", folder / "study", judged)
     with (
         started(our_server("nano", port, str(folder)), port, **mail),
-        started([*_PROGRAM, *study], study_port, "/healthz"),
+        started(module_command("emoscope", *study), study_port, "/healthz"),
     ):
         url = f"http://127.0.0.1:{port}"
         for phase in ("practice", "evaluation"):
@@ -155,7 +154,7 @@ def _definition(folder: Path, now: datetime) -> Path:
 
 
 def _answers(right: int) -> list[str]:
-    """A label for each item; so many of the first ones are as in the gold file."""
+    """A label for each item; the first ones are right."""
     gold = random.Random(1).choices(LABELS, weights=(3, 1, 1, 1), k=ITEMS)
     return [label if item < right else LABELS[LABELS.index(label) - 1] for item, label in enumerate(gold)]
 
@@ -178,13 +177,6 @@ def _wait_for_board(address: str) -> None:
         if time.monotonic() > until:
             raise SystemExit(f"{address}: not compared in time")
         time.sleep(0.5)
-
-
-_PROGRAM = [sys.executable, "-c", "from emoscope.cli.main import run; run()"]
-
-
-def _emoscope(*arguments: str) -> str:
-    return subprocess.run([*_PROGRAM, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def _study(folder: Path) -> list[str]:

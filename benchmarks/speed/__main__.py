@@ -2,18 +2,16 @@
 
     python -m benchmarks.speed --data DATA [--model FOLDER] [--busy]
 
-On the same dialogues, in one run: `nano`, `default`, the network of `default` in torch, and the peer, what most people
-use: a `transformers` text-classification pipeline with a model of distilroberta's size. The last two have random
-weights, which are as fast as trained ones. Each lives in a process of its own; they are measured in turns, several
-times. The figures of our models go to benchmarks/results/speed.csv, which the model cards quote.
+On the same dialogues: `nano`, `default`, the network of `default` in torch, and the usual alternative, a `transformers`
+text-classification pipeline with a model of distilroberta's size. The last two have random weights, which are as fast
+as trained ones. Each runs in its own process; they are measured in several interleaved rounds. The figures of our
+models are written to benchmarks/results/speed.csv, which the model cards quote.
 
-On a busy machine the figures are wrong, and not to the same degree: torch's threads wait for each other, so the peer
-loses far more than we do. So how busy it is beside us is measured too, and a busy machine's figures are not written;
+On a busy machine the figures are wrong, and not to the same degree: torch's threads wait for each other, so the
+pipeline loses far more than we do. The other load is measured too, and figures of a busy machine are not written;
 `--busy` prints them all the same.
 """
 
-import argparse
-import os
 import random
 import statistics
 import sys
@@ -23,13 +21,16 @@ from importlib.metadata import PackageNotFoundError, distribution, requires
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.common.emocontext import emocontext_turns
 from benchmarks.common.machine import BUSY, machine, require_quiet, taken_by_others
 from benchmarks.common.memory import MB
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS, ROOT
+from benchmarks.common.processes import Worker
 from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
-from benchmarks.speed.worker import KINDS, Turns, Worker, cold_starts, write_models
+from benchmarks.speed.worker import KINDS, Turns, cold_starts, write_models
 
 PAGE = PAGES / "speed.md"
 ROUNDS = 5
@@ -59,7 +60,7 @@ class Figures(NamedTuple):
 
 def measure(folders: Mapping[str, Path], dialogues: Sequence[Turns]) -> tuple[dict[str, Figures], float]:
     """What was found for each model, and how much of the machine others took between the measurements."""
-    workers = {name: Worker(name, folder) for name, folder in folders.items()}
+    workers = {name: Worker("benchmarks.speed.worker", name, folder) for name, folder in folders.items()}
     rates: dict[str, dict[int, list[float]]] = {name: {b: [] for b in KINDS[name].batches} for name in folders}
     alone: dict[str, list[float]] = {name: [] for name in folders}
     cold: dict[str, list[float]] = {name: [] for name in folders}
@@ -214,21 +215,18 @@ def save(measured: Mapping[str, Figures], where: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
+    parser = command_line(__doc__, "data")
     parser.add_argument("--model", type=Path, default=Path("default"), help="a bundle to measure as `default`")
     parser.add_argument("--busy", action="store_true", help="measure on a busy machine, and write nothing")
     options = parser.parse_args()
     from emoscope.detector.bundle import Bundle, resolve
     from emoscope.detector.model import BLOCK
-    from emoscope.tasks import get_task
-    from emoscope.tasks.data import read_split
 
     bundle = resolve(options.model)
     if Bundle.load(bundle).name == "nano":
         raise SystemExit("there is no embedded `default`; give a bundle with --model FOLDER")
     require_quiet(busy_allowed=options.busy)
-    dialogues = [list(example.context.texts) for example in read_split(get_task("emocontext"), "dev", options.data)]
+    dialogues = emocontext_turns(options.data, "dev")
     random.Random(0).shuffle(dialogues)
     with tempfile.TemporaryDirectory() as folder:
         models = write_models(Path(folder), bundle / BLOCK / "tokenizer.json")

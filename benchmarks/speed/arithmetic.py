@@ -5,23 +5,24 @@
 The same pretrained encoder with random heads, written once for each arithmetic, all measured in turns in one thread.
 """
 
-import argparse
-import os
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
+from benchmarks.common.timing import interleaved
 from emoscope.core.fit_context import FitContext
+from emoscope.evaluation.card import markdown_table
 from emoscope.models.export.architecture import SITES, Architecture, Floats, Linear
 from emoscope.models.export.arithmetic import Arithmetic, ByteTable, Int8, Plain, Site
 from emoscope.models.export.network import Source, probe
@@ -166,12 +167,7 @@ def compare(
             runs[name] = open_graph(path / file)
             sizes[name] = sum(each.stat().st_size for each in path.iterdir()) / 1e6
         wanted = scores(runs["single precision"], source.layout, rows)
-        times: dict[str, list[float]] = {name: [] for name in runs}
-        for _ in range(ROUNDS):
-            for name, run in runs.items():
-                begun = time.process_time()
-                scores(run, source.layout, rows)
-                times[name].append(time.process_time() - begun)
+        times = interleaved({name: partial(scores, run, source.layout, rows) for name, run in runs.items()}, ROUNDS)
         made = []
         for name, run in runs.items():
             found = scores(run, source.layout, rows)
@@ -188,16 +184,21 @@ def compare(
 
 
 def section(rows: Sequence[Mapping[str, Any]]) -> str:
-    lines = ["| scheme | throughput | batch effect | error | MB |", "|---|---:|---:|---:|---:|"]
-    for row in rows:
-        change = f"{row['batches']:.0e}" if row["batches"] else "0"
-        lines.append(f"| {row['name']} | {row['rate']:,.0f} | {change} | {row['error']:.3f} | {row['megabytes']:.1f} |")
-    return "\n".join(lines)
+    cells = [
+        [
+            row["name"],
+            f"{row['rate']:,.0f}",
+            f"{row['batches']:.0e}" if row["batches"] else "0",
+            f"{row['error']:.3f}",
+            f"{row['megabytes']:.1f}",
+        ]
+        for row in rows
+    ]
+    return markdown_table(["scheme", "throughput", "batch effect", "error", "MB"], cells)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
+    parser = command_line(__doc__, "data")
     parser.add_argument("--encoder", default="sentence-transformers/all-MiniLM-L6-v2")
     options = parser.parse_args()
     task = get_task("emocontext")

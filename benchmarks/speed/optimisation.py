@@ -8,26 +8,28 @@ these are apart says what a ratio is worth. Writes benchmarks/results/optimisati
 docs/results/speed.md.
 """
 
-import argparse
 import json
-import os
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnxruntime
 
+import emoscope.models.onnx.exported_encoder as networks
 import emoscope.models.onnx.layout as layouts
-import emoscope.models.onnx.network as networks
 from benchmarks.common.machine import machine, taken_by_others
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.provenance import keep, made
+from benchmarks.common.tables import read_json, write_json
+from benchmarks.common.timing import Clock, Work, interleaved, seconds
 from benchmarks.scale.limits import int8_rate, operations
 from benchmarks.speed.optimisation_graphs import VOCABULARY, opened
 from benchmarks.speed.optimisation_page import section
@@ -35,6 +37,7 @@ from benchmarks.speed.shared_memory import worker_memory
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import BLOCK
+from emoscope.models.block import Block
 from emoscope.models.onnx.description import INT8, TOKENIZER
 from emoscope.models.onnx.layout import Feed, batches_of_equal_length
 from emoscope.models.onnx.session import Run, open_graph
@@ -48,18 +51,10 @@ TABLE = RESULTS / "optimisation.json"
 DIALOGUES, ROUNDS = 1024, 3
 SIZES = (96, 160, 224, 320, 512)
 
-Work = Callable[[], object]
 
-
-def in_turns(works: Mapping[str, Work], clock: Callable[[], float] = time.process_time) -> dict[str, float]:
-    """The least seconds of each work, all of them done in turns."""
-    spent: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(ROUNDS):
-        for name, work in works.items():
-            begun = clock()
-            work()
-            spent[name].append(clock() - begun)
-    return {name: min(times) for name, times in spent.items()}
+def least_seconds(works: Mapping[str, Work], clock: Clock = time.process_time) -> dict[str, float]:
+    """The least seconds of each function, called in turns."""
+    return {name: min(times) for name, times in interleaved(works, ROUNDS, clock).items()}
 
 
 def feeds_in_turns(runs: Mapping[str, Run], feeds: Sequence[Feed]) -> dict[str, float]:
@@ -68,9 +63,7 @@ def feeds_in_turns(runs: Mapping[str, Run], feeds: Sequence[Feed]) -> dict[str, 
     for turn in range(ROUNDS):
         for place, feed in enumerate(feeds):
             for name, run in runs.items():
-                begun = time.thread_time()
-                run(feed)
-                spent[name][turn, place] = time.thread_time() - begun
+                spent[name][turn, place] = seconds(partial(run, feed), time.thread_time)
     return {name: float(times.min(0).sum()) for name, times in spent.items()}
 
 
@@ -88,7 +81,7 @@ class Reading:
 
     def __init__(self, model: str, dialogues: Sequence[Dialogue]) -> None:
         self.folder = resolve(model) / BLOCK
-        self.network: Any = networks.EncoderNetwork(self.folder)
+        self.network = cast(Any, Block.load(self.folder))
         self.layout = self.network.layout
         self.run = open_graph(self.folder / INT8)
         self.examples = [Example.last(dialogue) for dialogue in dialogues]
@@ -127,9 +120,9 @@ def package_steps(read: Reading) -> dict[str, Any]:
     }
     made: dict[str, Any] = {}
     for name, (before, after) in pairs.items():
-        found = in_turns({"before": before, "after": after})
+        found = least_seconds({"before": before, "after": after})
         made[name] = {key: round(1e6 * seconds / len(examples), 1) for key, seconds in found.items()}
-    found = in_turns({"before": all_laid_out_first, "after": meanwhile}, time.perf_counter)
+    found = least_seconds({"before": all_laid_out_first, "after": meanwhile}, time.perf_counter)
     made["computing begins while the rest is laid out (all cores, by the clock)"] = {
         key: round(1e6 * seconds / len(examples), 1) for key, seconds in found.items()
     }
@@ -183,7 +176,7 @@ def thread_ratios(read: Reading) -> dict[str, float]:
             "a batch for each core": lambda: list(pool.map(lambda feed: one.run(None, feed), feeds)),
             "each batch shared out to all cores": lambda: [shared.run(None, feed) for feed in feeds],
         }
-        return ratios(in_turns(works, time.perf_counter))
+        return ratios(least_seconds(works, time.perf_counter))
 
 
 def sizes(read: Reading) -> dict[str, float]:
@@ -192,7 +185,7 @@ def sizes(read: Reading) -> dict[str, float]:
     def run(feeds: Sequence[Feed]) -> Work:
         return lambda: [read.run(feed) for feed in feeds]
 
-    spent = in_turns({str(size): run(read.feeds(DIALOGUES, size)) for size in SIZES})
+    spent = least_seconds({str(size): run(read.feeds(DIALOGUES, size)) for size in SIZES})
     return {name: round(1e6 * seconds / len(read.examples)) for name, seconds in spent.items()}
 
 
@@ -233,19 +226,17 @@ def limit(read: Reading) -> dict[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
-    parser.add_argument("--model", default="default")
+    parser = command_line(__doc__, "data", "model")
     parser.add_argument("--only", choices=PARTS, help="measure one part again, and keep the others")
     options = parser.parse_args()
     dialogues = [example.context for example in read_split(get_task("emocontext"), "dev", options.data)][:DIALOGUES]
     read = Reading(options.model, dialogues)
-    found: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8")) if options.only else {}
+    found: dict[str, Any] = read_json(TABLE) if options.only else {}
     found |= {"machine": machine(), "dialogues": len(dialogues)}
     found["others"] = max(found.get("others", 0.0), round(taken_by_others(), 2))
     for part in [options.only] if options.only else PARTS:
         found[part] = PARTS[part](read)
-    TABLE.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    write_json(TABLE, found)
     keep(TABLE, made())
     text = section(found)
     write_section(PAGES / "speed.md", "optimisation", text)

@@ -1,37 +1,34 @@
-"""What a single answer costs beyond computing: `detect` of one dialogue against a bare call of its network.
+"""Measure the overhead of a single prediction: `detect` of one dialogue against a bare call of its network.
 
     python -m benchmarks.speed.overhead --data DATA [--model default]
 
-Processor time, the three in turns for each dialogue. A section of docs/results/speed.md.
+CPU time; the three alternate for each dialogue. Writes a section of docs/results/speed.md.
 """
 
-import argparse
 import os
 import statistics
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.emocontext import emocontext_turns
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
+from benchmarks.common.timing import Work, seconds
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.detector import load
 from emoscope.detector.model import BLOCK
 from emoscope.models.onnx.description import INT8
 from emoscope.models.onnx.session import open_graph
-from emoscope.tasks import get_task
-from emoscope.tasks.data import read_split
 
 DIALOGUES, ROUNDS = 300, 3
 
 
-def spent(work: Callable[[], object]) -> float:
-    begun = time.thread_time()
-    work()
-    return time.thread_time() - begun
+def least(work: Work) -> float:
+    return min(seconds(work, time.thread_time) for _ in range(ROUNDS))
 
 
 def measure(model: str, data: Path | None) -> dict[str, float]:
@@ -41,20 +38,20 @@ def measure(model: str, data: Path | None) -> dict[str, float]:
     nano = load("nano")
     network = detector._model.block._network
     run = open_graph(detector._model.folder / BLOCK / INT8)
-    dialogues = [list(each.context.texts) for each in read_split(get_task("emocontext"), "dev", data)][:DIALOGUES]
+    dialogues = emocontext_turns(data, "dev")[:DIALOGUES]
     times: dict[str, list[float]] = {name: [] for name in ("detect", "kernel", "session.run", "nano")}
     for turns in dialogues:
         row = network.layout.window.rows([Example.last(Dialogue.of(turns))], network.tokenizer)
         feed = network.layout.feed(row)
-        works: dict[str, Callable[[], object]] = {
+        works: dict[str, Work] = {
             "detect": partial(detector.detect, turns),
             "kernel": partial(network._scores, row),
             "session.run": partial(run, feed),
         }
         for name, work in works.items():
-            times[name].append(min(spent(work) for _ in range(ROUNDS)))
+            times[name].append(least(work))
     for turns in dialogues:  # on its own, as it is used
-        times["nano"].append(min(spent(partial(nano.detect, turns)) for _ in range(ROUNDS)))
+        times["nano"].append(least(partial(nano.detect, turns)))
     return {name: round(1e6 * statistics.median(each), 1) for name, each in times.items()}
 
 
@@ -69,9 +66,7 @@ def section(found: dict[str, float]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
-    parser.add_argument("--model", default="default")
+    parser = command_line(__doc__, "data", "model")
     options = parser.parse_args()
     found = measure(options.model, options.data)
     write_rows(RESULTS / "speed_overhead.csv", [{"what": name, "microseconds": each} for name, each in found.items()])

@@ -1,12 +1,11 @@
-"""Measure what a dialogue costs `default`, `nano` and their peers on one core; a table of docs/results/speed.md.
+"""Measure the CPU time per dialogue of `default`, `nano` and their peers on one core; a table of docs/results/speed.md.
 
-    python -m benchmarks.speed.peers --data DATA [--encoder MINILM] [--model default]
+    python -m benchmarks.speed.peers --data DATA [--encoder MINILM] [--only nano words]
 
-The peers are what others would do: a transformers pipeline; networks exported to ONNX in the ordinary way, with weights
-of 8 bits, their batches sorted by length; and what scikit-learn users write. Each lives in a process of its own with
-one thread, and they take turns. Figures are processor time, which other work on the machine disturbs little. Networks
-have random weights, which are as fast as trained ones; without an encoder, so have the word vectors of model2vec, which
-takes part where it is installed.
+The peers are what others would use: a transformers pipeline; networks exported to ONNX in the usual way, with 8-bit
+weights and batches sorted by length; and scikit-learn pipelines. Each runs in its own process with one thread, and they
+are interleaved. CPU time hardly depends on other load. Networks have random weights, which are as fast as trained ones;
+so have the word vectors of model2vec without an encoder. model2vec is measured if it is installed.
 """
 
 import argparse
@@ -14,11 +13,11 @@ import json
 import os
 import random
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,9 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.common.machine import machine
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
-from benchmarks.common.processes import module_command
+from benchmarks.common.processes import Worker, answer_questions
 from benchmarks.common.tables import write_rows
 from benchmarks.speed.worker import PEER, SMALL, Turns, open_peer, write_models
 from emoscope.core.extras import require
@@ -231,41 +231,16 @@ class Logits:
 # Measuring
 
 
-class Worker:
-    """A process that has opened one peer and answers when asked."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        command = module_command("benchmarks.speed.peers", "--peer", name, folder)
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **ONE_THREAD}
-        )
-
-    def ask(self, *, dialogues: Sequence[Turns]) -> tuple[float, list[str | None]]:
-        """Processor seconds for dialogues, and their labels."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(dialogues) + "\n")
-        self._process.stdin.flush()
-        seconds, labels = json.loads(self._process.stdout.readline())
-        return seconds, labels
-
-    def close(self) -> None:
-        """Let the process end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def work(name: str, folder: Path) -> None:
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)
+def measured(name: str, folder: Path) -> Callable[..., tuple[float, list[str | None]]]:
+    """Open a peer; the result labels dialogues and takes the processor time."""
     answer = PEERS[name].open(folder)
-    for line in sys.stdin:
-        dialogues = json.loads(line)
+
+    def measure(dialogues: Sequence[Turns]) -> tuple[float, list[str | None]]:
         begun = time.process_time()
         labels = answer(dialogues)
-        out.write(json.dumps([time.process_time() - begun, list(labels)]) + "\n")
-        out.flush()
+        return time.process_time() - begun, list(labels)
+
+    return measure
 
 
 def micro_f1(found: Sequence[str | None], expected: Sequence[str]) -> float:
@@ -278,7 +253,7 @@ def micro_f1(found: Sequence[str | None], expected: Sequence[str]) -> float:
 def measure(
     names: Sequence[str], folder: Path, dialogues: Sequence[Turns], labels: Sequence[str]
 ) -> list[dict[str, Any]]:
-    workers = {name: Worker(name, folder) for name in names}
+    workers = {name: Worker("benchmarks.speed.peers", "--peer", name, folder, environment=ONE_THREAD) for name in names}
     spent: dict[str, list[float]] = {name: [] for name in names}
     scores = {}
     for name, worker in workers.items():
@@ -314,22 +289,25 @@ def section(rows: Sequence[Mapping[str, Any]]) -> str:
         "|---|---:|---:|---:|",
     ]
     for row in rows:
-        score = row["micro_f1"]
-        shown = "-" if score in (None, "") else f"{float(score):.3f}"
-        cost, ratio = float(row["microseconds"]), float(row["default"])
-        lines.append(f"| {PEERS[row['peer']].title} | {cost:,.0f} | {ratio:.2f} | {shown} |")
+        score = "-" if row["micro_f1"] is None else f"{row['micro_f1']:.3f}"
+        lines.append(f"| {PEERS[row['peer']].title} | {row['microseconds']:,.0f} | {row['default']:.2f} | {score} |")
     return "\n".join(lines)
 
 
+def peers_to_measure(only: Sequence[str] | None) -> list[str]:
+    """All peers or some, with `default`, which they are compared with; model2vec only if it is installed."""
+    names = dict.fromkeys(["default", *only] if only else PEERS)
+    return [name for name in names if name != "model2vec" or find_spec("model2vec") is not None]
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
+    parser = command_line(__doc__, "data")
     parser.add_argument("--encoder", type=Path, help="the word vectors of model2vec, such as all-MiniLM-L6-v2")
     parser.add_argument("--only", nargs="+", choices=PEERS, help="measure these, and write nothing")
     parser.add_argument("--peer", nargs=2, metavar=("NAME", "FOLDER"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.peer:
-        work(options.peer[0], Path(options.peer[1]))
+        answer_questions(partial(measured, options.peer[0], Path(options.peer[1])))
         return
     from emoscope.detector.bundle import resolve
     from emoscope.tasks import get_task
@@ -339,9 +317,7 @@ def main() -> None:
     dev = list(read_split(task, "dev", options.data))
     random.Random(0).shuffle(dev)
     train = list(read_split(task, "train", options.data))
-    names = options.only or list(PEERS)
-    if find_spec("model2vec") is None:
-        names = [name for name in names if name != "model2vec"]
+    names = peers_to_measure(options.only)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_models(folder, resolve("default") / "model" / "tokenizer.json")

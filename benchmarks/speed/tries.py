@@ -1,19 +1,16 @@
-"""Measure what else was tried to make `default` faster: the gain, and what it costs in points on dev.
+"""Measure other ideas to make `default` faster: the speedup, and the cost in points on dev.
 
     python -m benchmarks.speed.tries --data DATA [--model default]
 
-All variants run in encoder.c on one core, in turns, with the real weights; the time is the network's alone. Early exits
-are linear heads fitted to the answers of the whole network on training dialogues; who is sure there is answered there.
-What needs another runtime runs where that is installed, with random weights. Writes benchmarks/results/speed_tries.csv
-and a table of docs/results/speed.md.
+All variants run in encoder.c on one core, interleaved, with the real weights; only the network is timed. Early exits
+are linear heads fitted to the network's predictions on training dialogues; confident predictions end there. Other
+runtimes are measured if they are installed, with random weights. Writes benchmarks/results/speed_tries.csv and a table
+of docs/results/speed.md.
 """
 
-import argparse
-import os
 import statistics
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,9 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
+from benchmarks.common.timing import Work, interleaved
 from benchmarks.speed.peers import micro_f1, write_graphs
 from benchmarks.speed.worker import write_models
 from emoscope.core.dialogue import Example
@@ -33,6 +32,7 @@ from emoscope.core.extras import require
 from emoscope.detector import load
 from emoscope.detector.bundle import resolve
 from emoscope.detector.model import BLOCK
+from emoscope.evaluation.card import markdown_table
 from emoscope.models.native import library as native
 from emoscope.models.native.encoder import NativeEncoder, _Dense
 from emoscope.models.onnx.description import INT8, TOKENIZER, Description
@@ -50,8 +50,6 @@ EXIT_LAYERS, SURE = (3, 4), (0.99, 0.95, 0.9)
 GELU = ("return _mm512_fmadd_ps(half, erf, half);", "return _mm512_max_ps(x, _mm512_setzero_ps());")
 AT_ONCE_512 = ("#define AT_ONCE 128 ", "#define AT_ONCE 512 ")
 ROUGH_GELU = ("inverse = _mm512_mul_ps(inverse, _mm512_fnmadd_ps(divisor, inverse, _mm512_set1_ps(2.0f)));", "")
-
-Work = Callable[[], Any]
 
 
 class Bench:
@@ -105,15 +103,9 @@ def compiled(folder: Path, name: str, change: tuple[str, str]) -> Path:
     return target
 
 
-def in_turns(works: Mapping[str, Work]) -> dict[str, float]:
-    """Median processor seconds of each work, all of them in turns."""
-    spent: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(ROUNDS):
-        for name, work in works.items():
-            begun = time.process_time()
-            work()
-            spent[name].append(time.process_time() - begun)
-    return {name: statistics.median(times) for name, times in spent.items()}
+def median_seconds(works: Mapping[str, Work]) -> dict[str, float]:
+    """The median processor seconds of each function, called in turns."""
+    return {name: statistics.median(times) for name, times in interleaved(works, ROUNDS).items()}
 
 
 def exits(bench: Bench, whole: np.ndarray) -> dict[str, tuple[float, float]]:
@@ -180,7 +172,7 @@ def measure(bench: Bench, folder: Path) -> list[dict[str, Any]]:
         works[name] = partial(scores, encoder, fewer[:DIALOGUES])
     for count in EXIT_LAYERS:
         works[f"layer {count}"] = partial(scores, of_layers(count), rows)
-    spent = in_turns(works)
+    spent = median_seconds(works)
     first = spent["as it is"]
     made = [
         {
@@ -229,7 +221,8 @@ def other_runtimes(bench: Bench, rows: Sequence[TokenRow], folder: Path, first: 
     for work in works.values():
         work()
     return [
-        {"try": name, "times_as_fast": round(first / each, 3), "points": None} for name, each in in_turns(works).items()
+        {"try": name, "times_as_fast": round(first / each, 3), "points": None}
+        for name, each in median_seconds(works).items()
     ]
 
 
@@ -243,17 +236,15 @@ def _padded(model: Any, rows: Sequence[Any]) -> None:
 
 
 def section(rows: Sequence[Mapping[str, Any]]) -> str:
-    lines = ["| change | speedup | points on dev |", "|---|---:|---:|"]
-    for row in rows[1:]:
-        points = "-" if row["points"] is None else f"{row['points']:+.1f}"
-        lines.append(f"| {row['try']} | {row['times_as_fast']:.2f} | {points} |")
-    return "\n".join(lines)
+    cells = [
+        [row["try"], f"{row['times_as_fast']:.2f}", "-" if row["points"] is None else f"{row['points']:+.1f}"]
+        for row in rows[1:]
+    ]
+    return markdown_table(["change", "speedup", "points on dev"], cells)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("EMOSCOPE_DATA"))
-    parser.add_argument("--model", default="default")
+    parser = command_line(__doc__, "data", "model")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(Bench(options.model, options.data), Path(folder))

@@ -1,17 +1,17 @@
-"""What `python -m benchmarks.speed` measures, each in a process of its own: open a model, answer, take the time."""
+"""The models that `python -m benchmarks.speed` measures, each in its own process."""
 
 import argparse
-import json
-import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.common.memory import MB, peak_memory
-from benchmarks.common.processes import module_command
+from benchmarks.common.processes import answer_questions
+from benchmarks.common.timing import seconds
 from emoscope.core.extras import require
 
 # What the files of `default` do not say of its network, and what is said of distilroberta.
@@ -107,48 +107,18 @@ def write_models(folder: Path, tokenizer: Path) -> dict[str, Path]:
 # A process for each
 
 
-class Worker:
-    """A process that has opened one model and measures when asked."""
-
-    def __init__(self, name: str, folder: Path) -> None:
-        command = module_command("benchmarks.speed.worker", name, folder)
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-    def ask(self, **question: object) -> Any:
-        """Put a question and wait for the answer."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        return json.loads(self._process.stdout.readline())
-
-    def close(self) -> None:
-        """Let the process end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-
-
-def work(name: str, folder: Path) -> None:
-    """Open a model, then measure what each line of standard input asks for."""
-    out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever libraries print is not an answer
+def measured(name: str, folder: Path) -> Callable[..., dict[str, Any]]:
+    """Open a model; the result measures it on dialogues, in batches or each alone."""
     answer = KINDS[name].open(folder)
-    for line in sys.stdin:
-        question = json.loads(line)
-        dialogues = question["dialogues"]
-        times = []
-        if question["alone"]:
-            for turns in dialogues:
-                begun = time.perf_counter()
-                answer([turns], 1)
-                times.append(time.perf_counter() - begun)
+
+    def measure(dialogues: Sequence[Turns], batch: int = 1, *, alone: bool) -> dict[str, Any]:
+        if alone:
+            times = [seconds(partial(answer, [turns], 1)) for turns in dialogues]
         else:
-            begun = time.perf_counter()
-            answer(dialogues, question["batch"])
-            times.append(time.perf_counter() - begun)
-        out.write(json.dumps({"times": times, "peak": peak_memory() / MB}) + "\n")
-        out.flush()
+            times = [seconds(partial(answer, dialogues, batch))]
+        return {"times": times, "peak": peak_memory() / MB}
+
+    return measure
 
 
 def cold_starts(name: str, folder: Path, turns: Turns, repeats: int) -> list[float]:
@@ -179,7 +149,7 @@ def main() -> None:
     parser.add_argument("name", choices=KINDS)
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()
-    work(options.name, options.folder)
+    answer_questions(partial(measured, options.name, options.folder))
 
 
 if __name__ == "__main__":

@@ -10,10 +10,11 @@ to benchmarks/results/systems_cpu.csv, and `python -m benchmarks.systems render`
 
 import argparse
 import os
-import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common import timing
+from benchmarks.common.options import command_line
 from benchmarks.common.paths import RESULTS
 from benchmarks.common.processes import module_output
 from benchmarks.common.provenance import keep, made
@@ -73,9 +74,8 @@ def seconds(name: str, task_name: str, share: float, data: Path) -> float:
     system = SYSTEMS[name](task, settings=settings or None)
     splits = ("train", "dev") if task_name == "iest" else (system.metadata.learns_from,)
     examples = [example for split in splits for example in read_split(task, split, data)]
-    begun = time.perf_counter()
-    system.fit(examples[: round(len(examples) * share)], FitContext(device="cpu", resources=data))
-    return time.perf_counter() - begun
+    chosen = examples[: round(len(examples) * share)]
+    return timing.seconds(lambda: system.fit(chosen, FitContext(device="cpu", resources=data)))
 
 
 def measure(name: str, task_name: str, shares: list[float], data: Path) -> list[Row]:
@@ -96,8 +96,7 @@ def measure(name: str, task_name: str, shares: list[float], data: Path) -> list[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
+    parser = command_line(__doc__, "data")
     parser.add_argument("--systems", default=",".join(name for name, _ in MEASURED_SYSTEMS))
     parser.add_argument("--shares", type=float, nargs=2, default=[0.05, 0.1])
     parser.add_argument("--whole", action="store_true")

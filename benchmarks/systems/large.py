@@ -5,11 +5,11 @@
 A run's results go to large.csv under the name `--run`, a blend's to large_blends.csv.
 """
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.options import command_line
 from benchmarks.common.paths import RESULTS
 from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import Row, replace_row
@@ -29,7 +29,7 @@ def run_row(result: dict[str, Any], run: str) -> Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__)
     parser.add_argument("results", type=Path, nargs="+")
     parser.add_argument("--run", help="name of the run; not needed for a blend")
     options = parser.parse_args()

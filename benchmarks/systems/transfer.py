@@ -7,14 +7,13 @@
 """
 
 import argparse
-import json
-import os
-from pathlib import Path
 from typing import Any
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.provenance import keep, made
+from benchmarks.common.tables import read_json, write_json
 from emoscope.core.jsonable import jsonable
 from emoscope.core.plots import save
 from emoscope.runs.transfer import Cell, TransferMatrix, transfer, transfer_chart
@@ -27,7 +26,7 @@ TABLE, PAGE, PLOT = RESULTS / "transfer.json", PAGES / "transfer.md", PAGES / "t
 def run(options: argparse.Namespace) -> None:
     """Measure and write the matrix."""
     matrix = transfer(options.system, limit=options.limit, root=options.data, report=lambda m, _: print(m, flush=True))
-    TABLE.write_text(json.dumps(jsonable(matrix), indent=1) + "\n", encoding="utf-8")
+    write_json(TABLE, jsonable(matrix))
     files = [find_split(get_task(name), "train", options.data).path for name in TASKS]
     keep(TABLE, made(0, {"system": options.system, "limit": options.limit}, files))
 
@@ -40,7 +39,7 @@ def matrix_of(content: dict[str, Any]) -> TransferMatrix:
 
 def render() -> None:
     """Write the tables and the plot."""
-    matrix = matrix_of(json.loads(TABLE.read_text(encoding="utf-8")))
+    matrix = matrix_of(read_json(TABLE))
     names = matrix.corpora
     lines = [f"| trained on | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
     for trained_on in names:
@@ -64,9 +63,8 @@ def _text(cell: Cell) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = command_line(__doc__, "data")
     parser.add_argument("what", choices=["run", "render"])
-    parser.add_argument("--data", type=Path, default=Path(os.environ.get("EMOSCOPE_DATA", "data")))
     parser.add_argument("--system", default="nano")
     parser.add_argument("--limit", type=int, default=4000)
     options = parser.parse_args()
