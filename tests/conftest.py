@@ -18,6 +18,7 @@ settings.load_profile("emoscope")
 
 E2E = Path(__file__).parent / "e2e"
 collect_ignore = ["kits/windows_like"]  # it takes away what Windows has not, in the processes that are given it
+collect_ignore_glob = ["*conftest.py"]  # collected for doctests, two of them would be one module
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses

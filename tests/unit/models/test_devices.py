@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -64,7 +66,7 @@ def test_two_processes_learn_what_one_does() -> None:
 
 
 @pytest.mark.e2e
-def test_a_process_that_dies_ends_the_run_which_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+def test_dead_process_ends_the_run_which_resumes_to_the_same_weights(tmp_path: Path) -> None:
     plan = Training(epochs=4, batch_size=16, learning_rate=0.01, ema_decay=0.9)
     whole, _ = trained(2, plan, dropout=0.3)
     with pytest.raises(EmoscopeError) as caught:
@@ -81,8 +83,15 @@ def test_a_process_that_dies_ends_the_run_which_goes_on_to_the_same_weights(tmp_
     assert torch.equal(whole, again)
 
 
+def test_killed_process_is_named_before_one_that_aborted_because_of_it() -> None:
+    team = [Mock(exitcode=-signal.SIGABRT), Mock(exitcode=-signal.SIGKILL)]
+    assert "process 2 was killed (signal 9;" in launch._failure_message(team, [], FitContext(devices=2))
+    team = [Mock(exitcode=-signal.SIGABRT), Mock(exitcode=1)]
+    assert "process 1 was killed (signal 6)" in launch._failure_message(team, [], FitContext(devices=2))
+
+
 @pytest.mark.e2e
-def test_what_goes_wrong_in_a_process_is_said_in_one_line() -> None:
+def test_errors_in_a_process_are_one_line() -> None:
     with pytest.raises(EmoscopeError, match=r"^200 examples are too few to hold out 100%$"):
         trained(2, Training(epochs=1, validation_fraction=1.0))
     with pytest.raises(EmoscopeError) as caught:
@@ -90,7 +99,7 @@ def test_what_goes_wrong_in_a_process_is_said_in_one_line() -> None:
     assert str(caught.value) == "training on 2 devices: process 2 failed (ArithmeticError: one and one)"
 
 
-def test_what_cannot_be_is_refused_before_anything_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_impossible_options_are_refused_before_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(system: str, *options: str) -> str:
         code, _, line = run("train", system, "-t", "emocontext", "-o", tmp_path / "run", "--data", tmp_path, *options)
         assert code == 2
@@ -136,7 +145,7 @@ def children(pid: int) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 @pytest.mark.e2e
-def test_a_killed_command_leaves_no_process_and_goes_on(tmp_path: Path) -> None:
+def test_killed_command_leaves_no_process_and_resumes(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path)
     settings = {"epochs": 40, "patience": 0, "vectors": "random", "batch_size": 8, "dropout": 0.1}
     command = [sys.executable, "-m", "emoscope", "train", "emocontext-baseline", "-t", "emocontext", "--device", "cpu"]

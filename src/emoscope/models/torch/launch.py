@@ -104,8 +104,8 @@ def _run(rank: int, folder: Path, world_size: int, threads: int, outbox: Connect
         problem = str(error) if expected else f"{type(error).__name__}: {error}".splitlines()[0]
         with suppress(OSError):
             outbox.send(_Failure(rank, problem[:_LONGEST], expected))
-        # Exit at once: a normal exit would wait for processes that wait for this one.
-        os._exit(1)
+        os._exit(1)  # a normal exit would wait for processes that wait for this one
+    os._exit(0)  # a normal exit stops the backend's threads, which at times aborts the process
 
 
 def _call(replica: Replica, folder: Path, outbox: Connection) -> None:
@@ -128,7 +128,7 @@ def _call(replica: Replica, folder: Path, outbox: Connection) -> None:
     result = function(fit_context=replace(fit_context, device=device, progress=progress), replica=replica)
     if replica.is_main:
         torch.save(result, folder / "result")
-    distributed.destroy_process_group()
+    distributed.barrier()  # none leaves while another may still need it
 
 
 def _receive(inbox: Connection, fit_context: FitContext, failures: list[_Failure]) -> None:
@@ -148,7 +148,8 @@ def _failure_message(processes: Sequence[BaseProcess], failures: Sequence[_Failu
     codes = {rank: process.exitcode for rank, process in enumerate(processes) if process.exitcode}
     killed = {rank: -code for rank, code in codes.items() if code < 0 and -code != signal.SIGTERM}
     if killed:
-        rank, number = next(iter(killed.items()))
+        # One that aborted may have done so because another was killed.
+        rank, number = min(killed.items(), key=lambda death: death[1] == signal.SIGABRT)
         hint = "; is there too little memory?" if number == 9 else ""
         how = f"was killed (signal {number}{hint})"
     elif failures:
