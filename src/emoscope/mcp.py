@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
+from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.detector.detector import Options, load
@@ -17,7 +18,7 @@ def mcp_server(model: str = "default", **options: "Unpack[Options]") -> Any:
     detector = load(model, **options)
     about = f"Answers are one of: {', '.join(detector.labels)}."
     server = require("mcp.server", extra="mcp").MCPServer(
-        "emoscope", instructions=f"Finds the emotion in a conversation. {about}"
+        "emoscope", version=__version__, instructions=f"Finds the emotion in a conversation. {about}"
     )
 
     def detect_emotion(turns: list[str]) -> dict[str, Any]:

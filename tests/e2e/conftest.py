@@ -1,4 +1,4 @@
-"""What the tests with a browser share: a chromium for each file, the looks, and a server with a challenge."""
+"""Fixtures of the browser tests: a chromium per file, screen sizes and colour schemes, a server with a challenge."""
 
 from collections.abc import Iterator
 from typing import Any

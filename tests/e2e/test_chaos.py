@@ -1,4 +1,4 @@
-"""Nodes of a Ray cluster that are lost and join all the time: the same bytes as from one process."""
+"""A Ray cluster that loses and gains nodes all the time writes the same bytes as one process."""
 
 import json
 import subprocess

@@ -66,6 +66,23 @@ def test_texts_and_files(browser: Any, token_and_server: tuple[str, ServerProces
     assert found == {}
 
 
+def test_times_are_in_the_organisers_zone(browser: Any, token_and_server: tuple[str, ServerProcess]) -> None:
+    token, server = token_and_server
+    for scripts in (True, False):
+        page = _signed_in(
+            browser, server, token, "desk", java_script_enabled=scripts, timezone_id="Asia/Tokyo", locale="en-GB"
+        )
+        page.goto(f"/challenges/{SLUG}/organise/audit")
+        moment = page.locator("main time").first
+        assert ("UTC" in moment.inner_text()) != scripts
+        assert page.locator("[data-zone]").inner_text() == (
+            "Times are in your time zone, Asia/Tokyo." if scripts else ""
+        )
+        if scripts:
+            assert moment.get_attribute("title").endswith("UTC")
+        page.context.close()
+
+
 def test_a_challenge_is_run_by_keyboard_without_javascript(
     browser: Any, token_and_server: tuple[str, ServerProcess], tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""`kill -9` at every step of the chain, at any change of a file and at any time: a rerun gives the same bytes."""
+"""`kill -9` at every step of a corpus build, at any write and at any time: a rerun gives the same bytes."""
 
 import json
 import os
@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from emoscope.corpus.pipeline.build import CORPUS_FOLDER, TIMINGS
-from emoscope.corpus.pipeline.plan import load_plan
-from emoscope.corpus.pipeline.registry import STEPS
+from emoscope.corpus.pipeline.plan import STEPS, load_plan
 from kits.corpus_tree import EXAMPLE, folders, tree, with_apertium
 from kits.killed_build import belongs
 

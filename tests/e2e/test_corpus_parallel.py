@@ -75,7 +75,7 @@ def filtered(log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, b
     return content(out)
 
 
-def test_a_killed_filter_goes_on(log: Path, filtered: dict[str, bytes], tmp_path: Path) -> None:
+def test_killed_filter_resumes(log: Path, filtered: dict[str, bytes], tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ("filter", log, "-o", out, *FILTER, "--workers", "2")
     first = start(*arguments)
@@ -216,7 +216,7 @@ per_class = 50
 
 
 @pytest.mark.skipif(find_spec("usearch") is None, reason="needs usearch")
-def test_a_build_that_is_killed_and_goes_on_with_more_workers(tmp_path: Path) -> None:
+def test_killed_build_resumes_with_more_workers(tmp_path: Path) -> None:
     write_log(tmp_path / "log.jsonl")
     (tmp_path / "seeds.csv").write_text(SEEDS)
     plan = tmp_path / "plan.toml"

@@ -211,7 +211,7 @@ def test_files_are_opened_and_dropped(page: Any, tmp_path: Path) -> None:
     expect(page.locator(".turn")).to_have_count(2)
 
 
-def test_a_file_that_cannot_be_read_is_said_so(page: Any, tmp_path: Path) -> None:
+def test_unreadable_file_is_reported(page: Any, tmp_path: Path) -> None:
     opened(page)
     content = {
         "excel.csv": ("text\nZoë is so happy".encode("latin-1"), "excel.csv is not UTF-8 text: save it as UTF-8"),
@@ -249,7 +249,7 @@ def test_rows_are_filtered(page: Any) -> None:
     assert page.evaluate("document.activeElement.closest('.turn').id") == "turn-10"
 
 
-def test_answers_come_while_typing_and_the_draft_survives_a_reload(page: Any) -> None:
+def test_predictions_update_while_typing_and_drafts_survive_a_reload(page: Any) -> None:
     opened(page)
     page.locator("#conversation").press_sequentially("Ana: I am so happy")
     expect(page.locator("#status")).to_contain_text("1 happy")

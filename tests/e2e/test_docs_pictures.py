@@ -1,4 +1,4 @@
-"""The pictures of the documentation can still be taken: pages move, and nobody retakes them every day."""
+"""The screenshots of the documentation can still be taken."""
 
 import importlib
 from pathlib import Path

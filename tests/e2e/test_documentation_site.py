@@ -1,4 +1,4 @@
-"""The site of the documentation: built without a warning, whole, and usable from a folder without a network."""
+"""The documentation site: builds without warnings, has all pages, and works offline from a folder."""
 
 import os
 import re

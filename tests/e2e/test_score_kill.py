@@ -1,4 +1,4 @@
-"""`kill -9` of a run and of its workers: what was written stays whole, the rest is scored once, nothing is lost."""
+"""`kill -9` of a run and of its workers: finished parts are kept, the rest is scored once, nothing is lost."""
 
 import sys
 import time
@@ -32,7 +32,7 @@ def parts(folder: Path) -> list[Path]:
     return sorted(folder.glob("scores/part-*.parquet"))
 
 
-def test_a_killed_run_goes_on(table: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
+def test_killed_run_resumes(table: Path, whole: dict[str, bytes], tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = (table, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "500")
     process = start(*arguments)
@@ -73,7 +73,7 @@ def test_the_part_of_a_stuck_worker_is_scored_by_another(table: Path, whole: dic
     assert content(out) == whole
 
 
-def test_a_part_that_kills_its_workers_is_given_up(tmp_path: Path) -> None:
+def test_part_that_kills_its_workers_is_abandoned(tmp_path: Path) -> None:
     out = tmp_path / "out"
     path = write_jsonl(tmp_path / "a.jsonl", chats(80_000))
     process = start(path, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "40000")

@@ -1,4 +1,4 @@
-"""The Ray engine, on a cluster of two nodes started here: the same bytes, whoever is killed."""
+"""The Ray engine on a local cluster of two nodes: the same bytes, whatever is killed."""
 
 import json
 import os
@@ -49,7 +49,7 @@ def count(folder: Path) -> int:
     return len(list(folder.glob("scores/part-*.parquet")))
 
 
-def test_a_killed_run_goes_on_with_the_bytes_of_the_local_engine(
+def test_killed_ray_run_resumes_to_the_bytes_of_the_local_engine(
     cluster: Cluster, table: Path, whole: dict[str, bytes], tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -124,7 +124,7 @@ def test_a_row_on_which_the_model_fails_is_rejected(cluster: Cluster, tmp_path: 
     assert content(tmp_path / "ray") == content(tmp_path / "local")
 
 
-def test_no_cluster_is_one_line_and_soon(tmp_path: Path) -> None:
+def test_missing_cluster_is_a_quick_one_line_error(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", chats(2))
     with socket.create_server(("127.0.0.1", 0)) as silent:
         nothing, other = "127.0.0.1:1", f"127.0.0.1:{silent.getsockname()[1]}"

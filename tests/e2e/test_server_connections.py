@@ -53,7 +53,7 @@ def log_of(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> s
     return next(tmp_path_factory.getbasetemp().glob("connections*/server.log")).read_text()
 
 
-def test_half_sent_headers_keep_nobody_out_and_are_closed(
+def test_half_sent_headers_block_no_one_and_are_closed(
     server: ServerProcess, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     held = []
@@ -87,7 +87,7 @@ def test_a_second_header_on_a_connection_has_a_time_too(server: ServerProcess) -
         assert b"408" in answer_to_trickle(one, b"a")  # a byte now and then does not prolong it
 
 
-def test_a_body_may_not_trickle(tmp_path: Path) -> None:
+def test_slow_request_bodies_are_cut_off(tmp_path: Path) -> None:
     with running_server(tmp_path, EMOSCOPE_RECEIVE_SECONDS="2") as slow, connected(slow) as one:
         one.sendall(
             b"POST /v1/detect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n"
@@ -105,7 +105,7 @@ def whole_response(connection: socket.socket) -> bytes:
     return answer
 
 
-def test_a_pause_of_the_whole_process_ends_no_request(tmp_path: Path) -> None:
+def test_pause_of_the_process_ends_no_request(tmp_path: Path) -> None:
     seconds = dict.fromkeys(("EMOSCOPE_HEADER_SECONDS", "EMOSCOPE_RECEIVE_SECONDS", "EMOSCOPE_DEADLINE_SECONDS"), "10")
     body = json.dumps(ASK).encode()
     head = b"POST /v1/detect HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
@@ -146,7 +146,7 @@ def test_hosts_head_and_request_ids(server: ServerProcess) -> None:
         assert client.get("/healthz", headers={"X-Request-Id": "no good"}).headers["x-request-id"] != "no good"
 
 
-def test_the_log_tells_time_and_request(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_log_has_time_and_request(server: ServerProcess, tmp_path_factory: pytest.TempPathFactory) -> None:
     link = "/confirm/con_" + "s3cret-" * 6
     httpx.get(server.url + link, headers={"X-Request-Id": "mailed"}, timeout=60)
     httpx.get(f"{server.url}/v1/models?secret=1", headers={"X-Request-Id": "find-me"}, timeout=60)

@@ -1,4 +1,4 @@
-"""The server as a process: limits on the wire, a shutdown that loses nothing, and starting it wrongly."""
+"""The server as a process: request limits, graceful shutdown, and wrong settings at the start."""
 
 import asyncio
 import json
@@ -58,18 +58,18 @@ def test_a_declared_length_over_the_limit_is_refused_before_the_body(server: Ser
     assert b"1,048,576 bytes" in answer
 
 
-def test_a_body_that_never_ends_is_refused_on_the_way(server: ServerProcess) -> None:
+def test_endless_body_is_refused_while_it_arrives(server: ServerProcess) -> None:
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
     answer = raw(server, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", *([chunk] * 40))
     assert answer.startswith(b"HTTP/1.1 413")
 
 
-def test_a_body_that_does_not_arrive_is_given_up(server: ServerProcess) -> None:
+def test_body_that_does_not_arrive_times_out(server: ServerProcess) -> None:
     answer = raw(server, HEAD + b'Content-Length: 50\r\n\r\n{"turns"')
     assert answer.startswith(b"HTTP/1.1 408")
 
 
-def test_headers_say_nothing_of_the_software(server: ServerProcess) -> None:
+def test_headers_do_not_name_the_software(server: ServerProcess) -> None:
     assert "server" not in httpx.get(f"{server.url}/healthz").headers
 
 
@@ -86,7 +86,7 @@ def test_many_clients_at_once_get_what_one_gets(server: ServerProcess) -> None:
     assert found == [alone[text] for text in texts]
 
 
-def test_a_queue_that_is_full_says_when_to_come_back(tmp_path: Path) -> None:
+def test_full_queue_says_when_to_retry(tmp_path: Path) -> None:
     small = {"EMOSCOPE_MAX_TURNS": "40", "EMOSCOPE_MAX_DIALOGUES": "40", "EMOSCOPE_QUEUE_DIALOGUES": "40"}
     with running_server(tmp_path, **small) as server:
 
@@ -104,7 +104,7 @@ def test_a_queue_that_is_full_says_when_to_come_back(tmp_path: Path) -> None:
         assert f'emoscope_refused_total{{lane="detect",reason="full"}} {len(refused)}.0' in metrics
 
 
-def test_what_was_accepted_is_answered_before_the_end(tmp_path: Path) -> None:
+def test_accepted_requests_are_answered_before_shutdown(tmp_path: Path) -> None:
     body = json.dumps({"turns": ["I am so happy because of this and that and much more of it"] * 4}).encode()
     request = HEAD.replace(b"/v1/detect", b"/v1/explain") + b"Content-Length: %d\r\n\r\n" % len(body) + body
     with running_server(tmp_path, EMOSCOPE_EXPLAIN_PER_CLIENT="100") as server:

@@ -1,4 +1,4 @@
-"""What people do first, in processes that lack what Windows lacks: UTF-8 by default, fork, Unix locks, signals."""
+"""First steps in processes without what Windows lacks: UTF-8 by default, fork, Unix locks, signals."""
 
 import json
 import os

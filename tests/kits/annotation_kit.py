@@ -1,7 +1,7 @@
 """A small annotation study: tasks, gold questions, and a desk to judge them at."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ CONTENT_TYPE = {"Content-Type": "application/json"}
 
 
 def items(asked: int, gold: int = 0, *, turns: int = 3, whole: bool = False) -> list[Item]:
-    """Made-up dialogues; those named `g...` are meant to be gold questions, and are about a prize."""
+    """Made-up dialogues; those named `g...` are gold questions, about a prize."""
     ordinary = [_item(f"d{n}", f"I lost key number {n}", turns, whole) for n in range(asked)]
     return ordinary + [_item(f"g{n}", f"I won prize number {n}", turns, whole) for n in range(gold)]
 
@@ -39,23 +39,22 @@ def gold_answers(questions: list[Item], label: str = "happy") -> dict[str, str]:
 
 def made_study(folder: Path, questions: list[Item], people: tuple[str, ...] = ("ann", "ben"), **rules: Any) -> None:
     """A study in a folder."""
-    store = Store.open(folder, _url(folder))
-    try:
+    with closing(store_of(folder)) as store:
         gold = gold_answers(questions)
         checked = StudyRules.checked(**{"labels": LABELS, "judges": 2, "min_gold_answers": 1, **rules})
         create_study(store, checked, questions, gold)
         add_annotators(store, people)
-    finally:
-        store.close()
 
 
 def tokens(folder: Path) -> dict[str, str]:
     """Everyone's token, by name."""
-    store = Store.open(folder, _url(folder))
-    try:
+    with closing(store_of(folder)) as store:
         return {name: link_token(load_key(folder), number) for number, name in annotators(store).items()}
-    finally:
-        store.close()
+
+
+def store_of(folder: Path) -> Store:
+    """The study's database."""
+    return Store.open(folder, _url(folder))
 
 
 def _url(folder: Path) -> str:
@@ -88,7 +87,7 @@ class Worker:
 
     @property
     def text(self) -> str:
-        """What is at hand."""
+        """The text of the current item."""
         return str(self.view["turns"][0]["text"])
 
     @property

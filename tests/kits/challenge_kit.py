@@ -4,13 +4,13 @@ import io
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import MetaData, create_engine, insert, select, text
 from sqlalchemy.engine import make_url
 
 from emoscope.server.challenge.scoring.worker import ScoringWorker
@@ -19,6 +19,7 @@ from emoscope.server.challenge.services.challenges import create_challenge
 from emoscope.server.challenge.services.teams import register_team
 from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.challenge.views import Registered
+from emoscope.server.errors import NotAllowed, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import upgrade
@@ -30,7 +31,7 @@ BACKENDS = ["sqlite", "postgresql"]
 
 
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that tests set."""
 
     def __init__(self, now: datetime = NOON) -> None:
         self.now = now
@@ -87,6 +88,20 @@ def opened_store(backend: str, folder: Path, clock: Clock | None = None) -> Iter
             yield store
         finally:
             store.close()
+
+
+def copy_as_of(revision: str, source: Database, target: Database) -> None:
+    """Fill an empty database with the data of another, in the tables of an older version."""
+    upgrade(target, revision)
+    with source.read() as now, target.write() as then:
+        tables, older = MetaData(), MetaData()
+        tables.reflect(now.connection())
+        older.reflect(then.connection())
+        for table in older.sorted_tables:
+            known = [tables.tables[table.name].c[column.name] for column in table.c]
+            rows = now.execute(select(*known)).mappings().all()
+            if rows and table.name != "alembic_version":
+                then.execute(insert(table), [dict(row) for row in rows])
 
 
 def rows_of(labels: list[str] | None, items: int = len(GOLD)) -> str:
@@ -162,3 +177,14 @@ def finish_jobs(store: Store, clock: Clock) -> None:
         while worker.run_once():
             pass
         clock.forward(seconds=3)
+
+
+def assert_refused(actions: Sequence[Callable[[Actor], object]], *others: Actor) -> None:
+    """Every action is refused to other people, and to the public."""
+    for number, action in enumerate(actions):
+        for who in others:
+            with pytest.raises(NotAllowed):
+                action(who)
+                pytest.fail(f"action {number} was allowed to {who.label}")
+        with pytest.raises(Unauthenticated):
+            action(PUBLIC)

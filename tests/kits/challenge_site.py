@@ -42,7 +42,7 @@ class Site:
         return token
 
     def submit(self, token: str, content: bytes | None = None, **fields: str) -> Any:
-        """Hand in a file for the practice phase."""
+        """Submit a file to the practice phase."""
         body = answer(6).getvalue() if content is None else content
         fields = {"phase": "practice", **fields}
         return self.client.post(
@@ -50,7 +50,7 @@ class Site:
         )
 
     def final(self, token: str, submission: str) -> dict[str, Any]:
-        """The submission when nothing more will happen to it: it has its result, under the present gold."""
+        """The submission once it has its final state under the current gold."""
         until = time.monotonic() + 60
         while time.monotonic() < until:
             found: dict[str, Any] = self.client.get(f"/v1/submissions/{submission}", headers=bearer(token)).json()
@@ -78,7 +78,7 @@ def prepare(folder: Path, url: str | None = None, *, phases: str = PHASES, head:
 def opened_site(
     folder: Path, backend: str = "sqlite", *, phases: str = PHASES, head: str = "", **settings: Any
 ) -> Iterator[Site]:
-    """The app in this process; one address may register as often as tests like, unless they say otherwise."""
+    """The app in this process; registrations per address are not limited unless the settings say so."""
     with database_url(backend, folder) as url:
         database = Database(url)
         upgrade(database)
@@ -91,7 +91,7 @@ def opened_site(
 
 
 def form_secret(page: str) -> str:
-    """The secret that a page's forms carry."""
+    """The CSRF token of a page's forms."""
     found = re.search(r'name="csrf" value="([0-9a-f]+)"', page)
     assert found is not None
     return found[1]

@@ -1,4 +1,4 @@
-"""What a build has left, and plans with a step more or less."""
+"""The files of a corpus build, and plans with a step added or removed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The files that the documentation's examples speak of, all made up, in one folder."""
+"""The files that the documentation's examples use, all made up, in one folder."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""The duplicates of texts that are all at hand."""
+"""The duplicates in a list of texts."""
 
 from collections.abc import Iterable, Sequence
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.fit_context import FitContext
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.network import NETWORKS
@@ -42,6 +43,13 @@ def tiny_network(folder: Path, *, kind: str = "bert", outputs: int = 5, **settin
     for parameter in network.head.parameters():
         parameter.data = torch.randn(parameter.shape, generator=generator) * 0.5
     return network.eval()
+
+
+def opened(folder: Path) -> ExportedEncoder:
+    """The exported transformer in a folder."""
+    encoder = ExportedEncoder()
+    encoder.open(folder)
+    return encoder
 
 
 def tiny_headed(folder: Path) -> MultiTaskClassifier:

@@ -7,7 +7,7 @@ import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import BLOCKS, Block, Floats, Prediction
+from emoscope.models.block import BLOCKS, Block, Prediction
 
 
 class Fixed(Block):
@@ -33,12 +33,6 @@ class Fixed(Block):
         longest = self.longest
         truncated = None if longest is None else np.array([example.turn >= longest for example in examples])
         return Prediction(np.tile(np.array(self.answer), (len(examples), 1)), truncated)
-
-    def fit_features(self, features: Floats, targets: Floats, fit_context: FitContext) -> None:
-        self.features = features
-
-    def predict_features(self, features: Floats) -> Floats:
-        return features[:, : len(self.labels)]
 
     def config(self) -> dict[str, Any]:
         return {"labels": list(self.labels), "answer": self.answer, "longest": self.longest}

@@ -1,7 +1,7 @@
-"""`nano`, but there are words that it cannot bear. As a script: `emoscope score` with that model."""
+"""`nano`, failing on certain words. As a script: `emoscope score` with that model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
@@ -9,8 +9,7 @@ import emoscope.scoring.score_tables
 from emoscope.cli.main import run
 from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector
-from emoscope.detector.detector import Answers
-from emoscope.scoring.part_scorer import ModelSpec
+from emoscope.detector.detector import Answers, Options
 
 
 class FragileDetector(Detector):
@@ -28,22 +27,16 @@ class BrokenDetector(Detector):
         raise OSError("weights are gone")
 
 
-@dataclass(frozen=True, slots=True)
-class FragileModel(ModelSpec):
-    def load(self) -> Detector:
-        detector = ModelSpec.load(self)
-        return FragileDetector(detector._model, labels=self.labels, prior=self.prior)
+def load_fragile(model: str, **options: Unpack[Options]) -> Detector:
+    return FragileDetector(model, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenModel(ModelSpec):
-    def load(self) -> Detector:
-        detector = ModelSpec.load(self)
-        return BrokenDetector(detector._model, labels=self.labels, prior=self.prior)
+def load_broken(model: str, **options: Unpack[Options]) -> Detector:
+    return BrokenDetector(model, **options)
 
 
 if __name__ == "__main__":
     import kits.fragile_model as fragile_model  # noqa: PLW0406  under its own name, by which other processes know it
 
-    emoscope.scoring.score_tables.ModelSpec = fragile_model.FragileModel  # type: ignore[misc]
+    emoscope.scoring.score_tables.load = fragile_model.load_fragile  # type: ignore[attr-defined]
     run()

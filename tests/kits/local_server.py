@@ -1,4 +1,4 @@
-"""A real HTTP server on this machine, told what to answer; and what tests of fetching share."""
+"""A local HTTP server with scripted responses, and helpers for tests of fetching."""
 
 import base64
 import hashlib

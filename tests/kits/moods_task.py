@@ -1,4 +1,4 @@
-"""A task as somebody outside the package would write it: `text | mood` lines, one label a line as submission."""
+"""A task as another package would define it: `text | mood` lines, one label per line as submission."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A Ray cluster of two nodes for tests, and what is done to it."""
+"""A Ray cluster of two nodes for tests."""
 
 import os
 import secrets

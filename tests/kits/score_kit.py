@@ -13,6 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from emoscope.scoring import score
+from emoscope.scoring.manifest import ScoringManifest
+
 _SAID = "i am so happy sad angry today you me love hate cry win lost friend exam hello why not great 😂 😭"
 WORDS = _SAID.split(" ")
 
@@ -54,6 +57,15 @@ def content(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def scored(folder: Path, *inputs: Path | str, **settings: Any) -> ScoringManifest:
+    """Score with `nano` in this process, and check that the manifest's counts are those of the files."""
+    done = score([str(path) for path in inputs], folder, model="nano", **{"workers": 1, **settings})
+    assert done.rows == done.scored + done.rejected == sum(file["rows"] for file in done.inputs)
+    assert len(scores(folder)) == done.scored == sum(done.labels.values())
+    assert len(rejects(folder)) == done.rejected
+    return done
+
+
 def start(*arguments: str | Path, **variables: str) -> "subprocess.Popen[str]":
     """`emoscope score` in a process of its own."""
     command = [sys.executable, "-m", "emoscope", "score", *map(str, arguments)]
@@ -63,16 +75,16 @@ def start(*arguments: str | Path, **variables: str) -> "subprocess.Popen[str]":
 
 
 def until(true: Callable[[], Any], seconds: float = 180) -> Any:
-    """Wait until something is so, and say what it is."""
+    """Wait until a function returns something true, and return that."""
     end = time.monotonic() + seconds
     while not (found := true()):
-        assert time.monotonic() < end, "waited in vain"
+        assert time.monotonic() < end, "timed out"
         time.sleep(0.005)
     return found
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes a process has started, and those they have."""
+    """The children of a process, and theirs."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -84,7 +96,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def named(pid: int, text: str) -> list[int]:
-    """The descendants whose command line holds a text."""
+    """The descendants whose command line contains a text."""
 
     def line(each: int) -> str:
         try:
@@ -100,5 +112,5 @@ def kill(pid: int) -> None:
 
 
 def stop(pid: int) -> None:
-    """Let a process hang."""
+    """Suspend a process."""
     os.kill(pid, signal.SIGSTOP)

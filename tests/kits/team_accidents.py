@@ -1,4 +1,4 @@
-"""What may happen to a process that trains with others; in a file of its own, as it imports what it is sent."""
+"""Failures of a process that trains with others; in its own file because the process imports it."""
 
 import os
 import signal

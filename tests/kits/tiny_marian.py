@@ -1,4 +1,4 @@
-"""A translation model of a few thousand random weights, in the files of a real one. What it says has no meaning."""
+"""A translation model with a few thousand random weights, in the file format of a real one."""
 
 import io
 import json

@@ -19,7 +19,7 @@ def test_the_figures_in_readme_and_guide_are_the_measured_ones() -> None:
     assert stale() == [], "run: python -m benchmarks.readme"
 
 
-def test_values_come_back_as_they_went_in(tmp_path: Path) -> None:
+def test_values_survive_a_round_trip(tmp_path: Path) -> None:
     rows = [
         {"name": "a, b", "score": 0.5, "runs": 3, "kept": True, "weights": [0.1, 2], "settings": {"folds": 2}},
         {"name": "12", "note": "null", "score": 1e-05, "text": "two\nlines", "settings": {}},
@@ -45,7 +45,7 @@ def test_a_section_is_replaced_and_nothing_else(tmp_path: Path) -> None:
         write_section(page, "two", "new")
 
 
-def test_what_is_printed_becomes_a_section(
+def test_printed_text_becomes_a_section(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pages, "PAGES", tmp_path)

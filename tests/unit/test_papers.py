@@ -1,4 +1,4 @@
-"""The table of what the papers describe: every command and test that it names exists, and the page says the same."""
+"""The table of what the papers describe: its commands and tests exist, and the page matches it."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ def test_the_command_and_the_test_exist(paper: str, item: PaperItem) -> None:
     assert left == [], item.command
 
 
-def test_what_works_in_part_says_what_is_missing() -> None:
+def test_partly_working_items_name_what_is_missing() -> None:
     assert len(ITEMS) == 61
     assert all((item.state == "in part") == (item.note is not None) for _, item in ITEMS)
 

@@ -1,4 +1,4 @@
-"""What made each result, blind file and table of the documentation is on record."""
+"""Every result, blind file and table of the documentation has a record of its origin."""
 
 import json
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_predictions_changed_after_their_record(house: Path) -> None:
     assert "was changed after its record was written" in problems_of_file(blind)[0]
 
 
-def test_what_is_unknown_needs_a_word_why(house: Path) -> None:
+def test_unknown_provenance_needs_a_note(house: Path) -> None:
     table = house / "results" / "table.csv"
     table.write_text("a\n")
     record = Made(version="0.1.0", commit="unknown", seed=0, settings={}, data={})
@@ -95,7 +95,7 @@ def test_the_command_notes_and_checks(house: Path, capsys: pytest.CaptureFixture
     assert json.loads(provenance.record_of(table).read_text())["seed"] == [0, 1]
 
 
-def test_what_others_made_is_adopted_with_a_word_why(house: Path) -> None:
+def test_files_made_elsewhere_are_adopted_with_a_reason(house: Path) -> None:
     (house / "results" / "table.csv").write_text("a\n")
     (house / "docs" / "page.md").write_text("<!-- begin printed: python -m benchmarks -->\n<!-- end printed -->\n")
     with pytest.raises(SystemExit, match="say why"):

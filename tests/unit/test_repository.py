@@ -1,4 +1,4 @@
-"""What a public repository and a package index need: workflows, templates, citation, addresses, whole links."""
+"""What a public repository and a package index need: workflows, templates, citation, addresses, working links."""
 
 import re
 import tomllib

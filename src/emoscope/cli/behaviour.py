@@ -9,9 +9,9 @@ from rich.markup import escape
 from emoscope.cli.options import LabelsOption
 from emoscope.cli.output import coloured, console, table
 from emoscope.cli.result import CommandResult
+from emoscope.core.dialogue import Detection
 
 if TYPE_CHECKING:
-    from emoscope.core.dialogue import Detection
     from emoscope.evaluation.behaviour import BehaviourReport, Case
 
 
@@ -57,7 +57,7 @@ def _print_report(report: "BehaviourReport", *, failures: bool) -> None:
             out.print(f"  {_answer(case, answer)}  {escape(' / '.join(dialogue.texts))}", soft_wrap=True)
 
 
-def _answer(case: "Case", answer: "Detection") -> str:
+def _answer(case: "Case", answer: Detection) -> str:
     from emoscope.evaluation.behaviour import Direction, probability_of
 
     shown = f"{coloured(answer.label)} {answer.score:4.0%}"

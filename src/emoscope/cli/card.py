@@ -8,6 +8,8 @@ import typer
 from emoscope.cli.output import JsonOption, console
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import whole_text, write_file
+from emoscope.evaluation.card import CARD, CARD_JSON, card_text
+from emoscope.evaluation.results import read_results
 
 
 def card_cli(
@@ -31,8 +33,6 @@ def card_cli(
 
 def _card(model: str, *, as_json: bool) -> str:
     from emoscope.detector.bundle import resolve
-    from emoscope.evaluation.card import CARD, CARD_JSON, card_text
-    from emoscope.evaluation.results import read_results
 
     if Path(model).suffix == ".json":
         results = read_results(model)

@@ -15,9 +15,10 @@ from emoscope.cli.options import DataOption
 from emoscope.cli.output import bars, console, table
 from emoscope.cli.result import CommandGroup, CommandResult
 from emoscope.core.errors import EmoscopeError
+from emoscope.tasks import Task, get_task
+from emoscope.tasks.data import check_files, data_folder
 
 if TYPE_CHECKING:
-    from emoscope.tasks import Task
     from emoscope.tasks.fetch import Fetched
 
 TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="Task name; `emoscope tasks` lists them.")]
@@ -44,7 +45,6 @@ def get(
     data: DataOption = None,
 ) -> CommandResult:
     """Fetch a task's files from their public home, after showing their terms. Existing files are kept."""
-    from emoscope.tasks import get_task
     from emoscope.tasks.fetch import needed
 
     chosen, login = get_task(task), None
@@ -52,7 +52,7 @@ def get(
         if not accept_terms and not _terminal():
             raise EmoscopeError(
                 f"{chosen.name}: the data's terms must be accepted, and there is no terminal to ask on; "
-                "read them at `emoscope tasks` and add --accept-terms"
+                f"read them with `emoscope tasks {chosen.name}` and add --accept-terms"
             )
         _show_terms(chosen, data)
         if not accept_terms and not typer.confirm("Do you accept these terms?", err=True):
@@ -68,9 +68,6 @@ def get(
 @app.command()
 def check(task: TaskArgument, data: DataOption = None) -> CommandResult:
     """Compare a task's files with their published checksums; exit code 1 if one differs or none is here."""
-    from emoscope.tasks import get_task
-    from emoscope.tasks.data import data_folder
-
     chosen = get_task(task)
     folder = data_folder(chosen, data)
     rows = check_rows(chosen, data)
@@ -84,15 +81,13 @@ def check(task: TaskArgument, data: DataOption = None) -> CommandResult:
     )
 
 
-def check_rows(task: "Task", root: Path | None = None) -> list[dict[str, Any]]:
+def check_rows(task: Task, root: Path | None = None) -> list[dict[str, Any]]:
     """Each file of a task: its splits, its state, and which checksum it was compared with.
 
     >>> from emoscope.tasks import get_task
     >>> check_rows(get_task("emocontext"), Path("no-such-folder"))[0]
     {'file': 'train.txt', 'splits': ['train'], 'state': 'absent', 'against': None}
     """
-    from emoscope.tasks.data import check_files
-
     splits: dict[str, dict[str, None]] = defaultdict(dict)
     for revision in task.metadata.revisions:
         for split, file in revision.splits.items():
@@ -109,8 +104,7 @@ def _print_files(rows: list[list[str]], folder: Path) -> None:
     out.print(f"in {escape(str(folder))}", soft_wrap=True)
 
 
-def _show_terms(task: "Task", root: Path | None) -> None:
-    from emoscope.tasks.data import check_files, data_folder
+def _show_terms(task: Task, root: Path | None) -> None:
     from emoscope.tasks.fetch import needed
 
     states = {checked.path.name: checked.state for checked in check_files(task, root)}
@@ -137,7 +131,7 @@ def _terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _login(task: "Task", user: str | None) -> tuple[str, str] | None:
+def _login(task: Task, user: str | None) -> tuple[str, str] | None:
     if user is None:
         return None
     variable = f"EMOSCOPE_{task.name.upper().replace('-', '_')}_PASSWORD"
@@ -148,7 +142,7 @@ def _login(task: "Task", user: str | None) -> tuple[str, str] | None:
     return user, typer.prompt(f"Password of {user}", hide_input=True, err=True)
 
 
-def _fetch(task: "Task", root: Path | None, mirror: str | None, login: tuple[str, str] | None) -> "list[Fetched]":
+def _fetch(task: Task, root: Path | None, mirror: str | None, login: tuple[str, str] | None) -> "list[Fetched]":
     from rich.progress import BarColumn, DownloadColumn, TaskID, TextColumn, TransferSpeedColumn
 
     from emoscope.tasks.fetch import fetch

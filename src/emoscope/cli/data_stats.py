@@ -13,14 +13,13 @@ from emoscope.cli.options import DataOption
 from emoscope.cli.output import bars, coloured, console, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.describe.statistics import CorpusStatistics, describe
+from emoscope.corpus.describe.words import Term, UtteranceStatistics
+from emoscope.tasks import Task, get_task
+from emoscope.tasks.data import Located, find_split
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-    from emoscope.corpus.describe.statistics import CorpusStatistics
-    from emoscope.corpus.describe.words import Term, UtteranceStatistics
-    from emoscope.tasks import Task
-    from emoscope.tasks.data import Located
 
     Parts = Mapping[str, CorpusStatistics]  # by split
 
@@ -40,8 +39,6 @@ def stats(
     format: Annotated[Literal["png", "svg", "html"], typer.Option(help="Format of the figures.")] = "png",
 ) -> CommandResult:
     """Count labels, words, emoticons, turns, speakers and votes; measure the annotators' agreement."""
-    from emoscope.tasks import get_task
-
     if plots is not None:
         from emoscope.core.plots import altair, save
         from emoscope.corpus.describe.figures import figures
@@ -79,17 +76,13 @@ def stats(
     return CommandResult({"task": chosen.name, "splits": splits, "figures": drawn}, show)
 
 
-def _describe(task: "Task", split: str, located: "Located") -> "CorpusStatistics":
-    from emoscope.corpus.describe.statistics import describe
-
+def _describe(task: Task, split: str, located: Located) -> CorpusStatistics:
     with bars() as bar:
         examples = bar.track(task.read(located.path), located.file.examples, description=f"{task.name} {split}")
         return describe(examples, task.labels, neutral=task.metadata.neutral_label)
 
 
-def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> dict[str, "Located"]:
-    from emoscope.tasks.data import find_split
-
+def _locate(task: Task, splits: Sequence[str] | None, root: Path | None) -> dict[str, Located]:
     if splits:
         return {name: find_split(task, name, root) for name in splits}
     present: dict[str, Located] = {}
@@ -107,7 +100,7 @@ def _locate(task: "Task", splits: Sequence[str] | None, root: Path | None) -> di
 # Tables
 
 
-def _tables(task: "Task", located: Mapping[str, "Located"], parts: "Parts") -> "Iterator[RenderableType]":
+def _tables(task: Task, located: Mapping[str, Located], parts: "Parts") -> "Iterator[RenderableType]":
     """One table per kind of statistics."""
     rows = [[name, file.file.name, file.revision.name, parts[name].examples] for name, file in located.items()]
     yield table(task.metadata.title, ["split", "file", "revision", "examples"], rows, left=3)
@@ -155,7 +148,7 @@ def _range(smallest: int, largest: int) -> str:
     return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
 
 
-def _classes(parts: "Parts") -> "Iterator[tuple[str, str, UtteranceStatistics]]":
+def _classes(parts: "Parts") -> Iterator[tuple[str, str, UtteranceStatistics]]:
     for split, part in parts.items():
         yield from ((split, coloured(label), wording) for label, wording in part.wording.items())
         yield split, "all", part.overall
@@ -192,7 +185,7 @@ def _unigrams(parts: "Parts") -> "Iterator[RenderableType]":
         yield table(f"Top words outside {rule}", ["split", "label", "words"], rows, left=3)
 
 
-def _terms(terms: Sequence["Term"], count: Callable[["Term"], int]) -> str:
+def _terms(terms: Sequence[Term], count: Callable[[Term], int]) -> str:
     return escape("   ".join(f"{term.text} {count(term):,}" for term in terms))
 
 

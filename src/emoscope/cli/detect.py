@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from itertools import islice
@@ -19,15 +20,22 @@ from emoscope.cli.explanation import show_explanation
 from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, progress
 from emoscope.cli.turns import file_arguments, show_detections
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.counts import counted
+from emoscope.core.dialogue import Detection
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import check_other_file
+from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
+from emoscope.tables.files import open_parquet
+from emoscope.tables.rows import header_of
+from emoscope.tables.turns import EXPECTED
+from emoscope.tables.writing import detection_columns
 
 if TYPE_CHECKING:
     from emoscope.detector import Detector
-    from emoscope.tables import Record
 
 Rows = Iterator[list[dict[str, Any]]]  # the rows to write for each dialogue
-RecordScorer = Callable[["Detector", "Sequence[Record]"], Rows]
+RecordScorer = Callable[["Sequence[Record]"], Rows]
+_SHOWN = 5  # row numbers in a message
 
 
 def detect_cli(
@@ -71,23 +79,23 @@ def detect_cli(
     if explain_label is not None:
         detector.check_label(explain_label)
     if sources:
-        answer: RecordScorer = _scored
+        answer: RecordScorer = partial(_scored, detector)
         if timeline:
-            answer = partial(_turn_by_turn, column=column)
+            answer = partial(_turn_by_turn, detector, column=column)
         elif explains:
-            answer = partial(_explained, label=explain_label)
+            answer = partial(_explained, detector, label=explain_label)
         elif as_json:
-            answer = _as_objects
+            answer = partial(_as_objects, detector)
+        job = _FileJob(answer, column, format, None if timeline or explains or as_json else detector.labels)
         target = output or "-"
-        written = "json" if as_json and target == "-" else None
-        count = detect_files(
-            detector, sources, target, answer=answer, column=column, format=format, output_format=written
-        )
+        job.run(sources, target, "json" if as_json and target == "-" else None)
         if target != "-":
             if as_json:
-                print_json({"dialogues": count, "files": sources, "output": target})
+                print_json({"dialogues": job.labelled, "files": sources, "output": target})
             else:
-                typer.echo(f"{count:,} dialogues labelled into {target}", err=True)
+                typer.echo(f"{job.labelled:,} dialogues labelled into {target}", err=True)
+        if job.left_out and not job.labelled:
+            raise typer.Exit(1)
     elif explains:
         explanation = detector.explain(turns, label=explain_label)
         print_json(explanation) if as_json else show_explanation(console(), explanation)
@@ -113,54 +121,79 @@ def parse_prior(text: str | None) -> dict[str, float] | None:
         raise EmoscopeError(f"--prior: expected label=number,label=number, found {text!r}") from None
 
 
-def detect_files(
-    detector: "Detector",
-    sources: Sequence[str],
-    target: str,
-    *,
-    answer: RecordScorer | None = None,
-    column: str | None = None,
-    format: str | None = None,
-    output_format: str | None = None,
-) -> int:
-    """Label every dialogue of files, in order; returns how many.
+@dataclass(slots=True)
+class _FileJob:
+    """Labels the dialogues of files; rows without text are reported and left out, as `score` does."""
 
-    The output has the input's columns and the answer; if several files go into one, the column `file` names them.
-    """
-    from emoscope.tables import PIPE, open_writer
-    from emoscope.tables.writing import detection_names
+    answer: RecordScorer
+    column: str | None
+    format: str | None
+    labels: Sequence[str] | None  # whose scores are columns, also of an output without rows
+    labelled: int = 0
+    left_out: int = 0
 
-    folder = target != PIPE and (target.endswith(("/", os.sep)) or Path(target).is_dir())
-    targets = _targets(sources, Path(target)) if folder else [target]
-    for written in targets:
-        if written != PIPE:
-            check_other_file(written, *(source for source in sources if source != PIPE))
-    count = 0
-    if folder:
-        for source, written in zip(sources, targets, strict=True):
-            Path(written).parent.mkdir(parents=True, exist_ok=True)
-            count += detect_files(detector, [source], written, answer=answer, column=column, format=format)
-        return count
-    with open_writer(target, output_format or _output_format(sources[0], target, format)) as writer:
-        for source in sources:
-            origin = {"file": source} if len(sources) > 1 else {}
-            for rows in _answers(detector, source, answer or _scored, column, format, quiet=target == PIPE):
-                for row in rows:
-                    writer.write({**origin, **row})
-                count += 1
-        if not count and answer in (None, _scored) and (columns := _header(sources[0], format)):
-            writer.write_header([*origin, *columns, *detection_names(detector.labels, columns)])
-    return count
+    def run(self, sources: Sequence[str], target: str, output_format: str | None = None) -> None:
+        """Label every dialogue of files, in order, into one file or a folder of files.
+
+        The output has the input's columns and the answer; if several files go into one, the column `file` names them.
+        """
+        folder = target != PIPE and (target.endswith(("/", os.sep)) or Path(target).is_dir())
+        targets = _targets(sources, Path(target)) if folder else [target]
+        for written in targets:
+            if written != PIPE:
+                check_other_file(written, *(source for source in sources if source != PIPE))
+        if folder:
+            for source, written in zip(sources, targets, strict=True):
+                Path(written).parent.mkdir(parents=True, exist_ok=True)
+                self.run([source], written)
+            return
+        with open_writer(target, output_format or _output_format(sources[0], target, self.format)) as writer:
+            for source in sources:
+                origin = {"file": source} if len(sources) > 1 else {}
+                for rows in self._answers(source, quiet=target == PIPE):
+                    for row in rows:
+                        writer.write({**origin, **row})
+                    self.labelled += 1
+            if not writer.written and self.labels is not None and (columns := _columns(sources[0], self.format)):
+                writer.write_header({**origin, **columns, **_empty_answer(self.labels, columns)})
+
+    def _answers(self, source: str, *, quiet: bool) -> Rows:
+        """The rows to write for each dialogue of a file."""
+        from emoscope.detector.detector import BATCH
+
+        empty_rows: list[int] = []
+        try:
+            records = read_records(source, self.format, column=self.column, empty_rows=empty_rows)
+        except InputError as error:
+            if not error.problem.startswith(EXPECTED):
+                raise
+            raise InputError(source, f"{error.problem}; name the text's with --column", row=error.row) from None
+        if source != PIPE and not quiet:
+            records = progress("dialogues", records)
+        # A pipe is answered line by line; a file in batches.
+        size = 1 if source == PIPE and not sys.stdin.seekable() else BATCH
+        while chunk := list(islice(records, size)):
+            yield from self.answer(chunk)
+        if empty_rows:
+            self.left_out += len(empty_rows)
+            shown = ", ".join(map(str, empty_rows[:_SHOWN])) + (", ..." if len(empty_rows) > _SHOWN else "")
+            name = "standard input" if source == PIPE else source
+            left_out = f"left out {counted(len(empty_rows), 'row')} without text (row {shown})"
+            typer.echo(f"{name}: {left_out}", err=True)
 
 
-def _header(source: str, format: str | None) -> Sequence[str]:
-    """The columns of a CSV or TSV file, for an output without rows."""
-    from emoscope.tables import PIPE, format_of
-    from emoscope.tables.rows import header_of
-
+def _columns(source: str, format: str | None) -> dict[str, str | None]:
+    """The columns of a CSV, TSV or Parquet file without rows, each with a value of its type, None if unknown."""
     kind = format_of(source, format)
+    if kind == "parquet":
+        with open_parquet(source) as file:
+            return dict.fromkeys(file.schema_arrow.names)
     header = header_of(source, kind) if source != PIPE and kind in ("csv", "tsv") else None
-    return header.names if header else ()
+    return dict.fromkeys(header.names, "") if header else {}
+
+
+def _empty_answer(labels: Sequence[str], taken: Iterable[str]) -> dict[str, Any]:
+    return detection_columns(Detection(labels[0], dict.fromkeys(labels, 0.0), note=""), taken)
 
 
 def _targets(sources: Sequence[str], folder: Path) -> list[str]:
@@ -170,49 +203,26 @@ def _targets(sources: Sequence[str], folder: Path) -> list[str]:
 
 
 def _output_format(source: str, target: str, format: str | None) -> str | None:
-    from emoscope.tables import PIPE, format_of
-
     kind = format if target == PIPE or Path(target).suffix == "" else None
     if target == PIPE and kind is None and source != PIPE:
         kind = {"parquet": "jsonl", "text": "tsv"}.get(str(format_of(source)), str(format_of(source)))
     return kind
 
 
-def _answers(
-    detector: "Detector", source: str, answer: RecordScorer, column: str | None, format: str | None, *, quiet: bool
-) -> Rows:
-    """The rows to write for each dialogue of a file."""
-    from emoscope.detector.detector import BATCH
-    from emoscope.tables import PIPE, read_records
-
-    records = read_records(source, format, column=column)
-    if source != PIPE and not quiet:
-        records = progress("dialogues", records)
-    # A pipe is answered line by line; a file in batches.
-    size = 1 if source == PIPE and not sys.stdin.seekable() else BATCH
-    while chunk := list(islice(records, size)):
-        yield from answer(detector, chunk)
-
-
-def _scored(detector: "Detector", records: "Sequence[Record]") -> Rows:
-    from emoscope.tables.writing import detection_columns
-
+def _scored(detector: "Detector", records: Sequence[Record]) -> Rows:
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
         yield [{**record.columns, **detection_columns(detection, record.columns)}]
 
 
-def _as_objects(detector: "Detector", records: "Sequence[Record]") -> Rows:
+def _as_objects(detector: "Detector", records: Sequence[Record]) -> Rows:
     """The row's columns, then the same object as for turns given as arguments."""
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
         row, answer = record.columns, detection.as_dict()
         yield [{**row, **{f"predicted_{name}" if name in row else name: value for name, value in answer.items()}}]
 
 
-def _turn_by_turn(detector: "Detector", records: "Sequence[Record]", *, column: str | None) -> Rows:
+def _turn_by_turn(detector: "Detector", records: Sequence[Record], *, column: str | None) -> Rows:
     """A row per turn: the other columns, the turn and its answer."""
-    from emoscope.tables import turn_columns
-    from emoscope.tables.writing import detection_columns
-
     for record in records:
         said = set(turn_columns(record.columns) if column is None else [column])
         kept = {name: value for name, value in record.columns.items() if name not in said}
@@ -226,7 +236,7 @@ def _turn_by_turn(detector: "Detector", records: "Sequence[Record]", *, column: 
         yield rows
 
 
-def _explained(detector: "Detector", records: "Sequence[Record]", *, label: str | None) -> Rows:
+def _explained(detector: "Detector", records: Sequence[Record], *, label: str | None) -> Rows:
     for record, (row,) in zip(records, _scored(detector, records), strict=True):
         explanation = detector.explain(record.dialogue, label=label).as_dict()
         yield [{**row, "explanation": explanation}]

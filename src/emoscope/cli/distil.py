@@ -16,8 +16,10 @@ from emoscope.core.errors import EmoscopeError, did_you_mean
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file, folder_size
 from emoscope.core.fit_context import FitContext
-from emoscope.core.frozen import FrozenModel
+from emoscope.core.frozen import FrozenModel, first_problem
 from emoscope.core.learnt import LearntItems
+from emoscope.tasks import get_task
+from emoscope.tasks.data import data_root, sha256_of
 
 Plan = TypeVar("Plan", bound=FrozenModel)
 app = CommandGroup(help="Distil large models into a small one.", no_args_is_help=True)
@@ -33,8 +35,6 @@ def label_cli(
     from emoscope.detector.model import FittedModel
     from emoscope.distil.pool import save_answers, teach
     from emoscope.runs.record import read_record
-    from emoscope.tasks import get_task
-    from emoscope.tasks.data import data_root
 
     record = read_record(run)
     if record.system != "large":
@@ -53,8 +53,6 @@ def label_cli(
 def _plan(kind: type[Plan], settings: Sequence[str] | None, **given: str) -> Plan:
     """A plan with the values of `--set`, checked."""
     from pydantic import ValidationError
-
-    from emoscope.core.frozen import first_problem
 
     chosen = chosen_settings(settings)
     if unknown := [name for name in chosen if name not in kind.model_fields]:
@@ -81,7 +79,6 @@ def teach_cli(
     """Fine-tune a pretrained model on all tasks, fold by fold, and write its out-of-fold and test probabilities."""
     from emoscope.distil.teacher import TeacherPlan, teach_by_folds
     from emoscope.systems.base import NETWORK_PACKAGES
-    from emoscope.tasks.data import data_root
 
     check_installed(*NETWORK_PACKAGES, extra="train")
     plan = _plan(TeacherPlan, settings, pretrained=pretrained)
@@ -106,7 +103,6 @@ def write_cli(
     """Generate dialogues for the pool with a language model; `distil teach --ask` reads DATA/written/KIND.jsonl."""
     from emoscope.distil.writing import save_written, write_dialogues
     from emoscope.systems.base import NETWORK_PACKAGES
-    from emoscope.tasks.data import data_root
 
     check_installed(*NETWORK_PACKAGES, extra="train")
     with progress_bar("writing") as progress:
@@ -127,7 +123,6 @@ def remember_cli(
     from emoscope.detector.bundle import resolve
     from emoscope.detector.model import FittedModel
     from emoscope.distil.pool import known_answers, save_answers
-    from emoscope.tasks.data import data_root
 
     folder = resolve(model)
     fit_context = FitContext(resources=data_root(data))
@@ -158,7 +153,6 @@ def student_cli(
     from emoscope.distil.student import StudentPlan, fit_student, gather, judge, mix_of, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
     from emoscope.systems.base import NETWORK_PACKAGES
-    from emoscope.tasks.data import data_root, sha256_of
 
     check_installed(*NETWORK_PACKAGES, extra="train")
     from emoscope.models.torch.multitask import CONFIG
@@ -201,7 +195,6 @@ def bundle_cli(
     """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
     from emoscope.distil.bundle import student_bundle
     from emoscope.distil.student import REPORT
-    from emoscope.tasks.data import data_root
 
     with console(stderr=True).status("exporting"):
         context = FitContext(resources=data_root(data))
@@ -223,7 +216,6 @@ def learnt_cli(
     """Show what a model learnt from: the record by which `predict` recognises items that were learnt."""
     from emoscope.detector.bundle import Bundle, resolve
     from emoscope.distil.learnt import add_sources
-    from emoscope.tasks.data import data_root
 
     folder = resolve(model)
     Bundle.load(folder)

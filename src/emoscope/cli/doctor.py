@@ -23,7 +23,7 @@ def doctor_cli(
     mail_to: Annotated[str | None, typer.Option(help="Send a test mail to this address.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a deployment: model, folder, database, keys, clock, mail, open files, proxy. Exit code 1 on an error.
+    """Check a deployment: model, folder, database, keys, clock, mail, sign-in, files, proxy. Exit code 1 on an error.
 
     It reads the same EMOSCOPE_... variables as the server; run it as the server's user.
     """

@@ -3,20 +3,33 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from emoscope.api import task_and_file, task_and_path
+from emoscope.cli.evaluation_tables import (
+    print_agreement,
+    print_comparison,
+    print_errors,
+    print_evaluation,
+    print_humans,
+    print_learnt,
+    print_slices,
+)
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
 from emoscope.cli.output import bars, console
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError, InputError
-
-if TYPE_CHECKING:
-    from emoscope.evaluation.compare import Comparison
-    from emoscope.evaluation.score import Evaluation
+from emoscope.evaluation.agreement import by_agreement
+from emoscope.evaluation.compare import Comparison, compare
+from emoscope.evaluation.error_analysis import analyse_errors, slice_scores
+from emoscope.evaluation.human import HUMAN_TASK, compare_with_humans, with_published
+from emoscope.evaluation.provenance import learnt_of
+from emoscope.evaluation.score import Evaluation, evaluate, read_gold, read_predictions
+from emoscope.evaluation.slices import SLICES
+from emoscope.tasks import get_task
 
 PredictionArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="Predictions: a submission, or one label per line.")
@@ -65,12 +78,6 @@ def evaluate_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Score predictions in the task's official way, with an interval and the rank among the published results."""
-    from emoscope.cli.evaluation_tables import print_agreement, print_evaluation, print_slices
-    from emoscope.evaluation.agreement import by_agreement
-    from emoscope.evaluation.error_analysis import slice_scores
-    from emoscope.evaluation.score import evaluate, read_gold, read_predictions
-    from emoscope.evaluation.slices import SLICES
-
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     parts = dict.fromkeys(by or ())
     slices = {name: SLICES[name] for name in parts if name != "agreement"}
@@ -104,9 +111,6 @@ def compare_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Compare any number of prediction files: which differ significantly, and which form a cluster."""
-    from emoscope.cli.evaluation_tables import print_comparison
-    from emoscope.evaluation.compare import compare
-
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     with bars() as progress:
         advance = partial(progress.advance, progress.add_task("resampling", total=samples))
@@ -126,9 +130,6 @@ def errors_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Show what all systems get right and what none does, and their scores on parts of the data."""
-    from emoscope.cli.evaluation_tables import print_errors
-    from emoscope.evaluation.error_analysis import analyse_errors
-
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     _warn_of_learnt(files)
     result = analyse_errors(chosen, reference, files, by=by or (), show=show, seed=seed)
@@ -140,7 +141,8 @@ def human_cli(
         str | None, typer.Option("--task", "-t", help="Task name, or the folder of a corpus; needed for a file.")
     ] = None,
     judgements: Annotated[
-        Path | None, typer.Argument(metavar="[CSV]", help="Judgements with the columns task,worker,label[,other].")
+        Path | None,
+        typer.Argument(metavar="CSV", help="Judgements: a CSV with task,worker,label, optionally other."),
     ] = None,
     gold: GoldOption = None,
     split: SplitOption = None,
@@ -154,10 +156,6 @@ def human_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Score human judgements like a system's answers, and systems on the same items."""
-    from emoscope.cli.evaluation_tables import print_humans
-    from emoscope.evaluation.human import HUMAN_TASK, compare_with_humans, with_published
-    from emoscope.tasks import get_task
-
     if judgements is None:
         if not published:
             raise EmoscopeError("name a file of judgements, or give --published for those of the task's paper")
@@ -176,14 +174,11 @@ def human_cli(
 
 
 def _warn_of_learnt(files: Sequence[Path]) -> None:
-    from emoscope.cli.evaluation_tables import print_learnt
-    from emoscope.evaluation.provenance import learnt_of
-
     for file in files:
         print_learnt(file, learnt_of(file))
 
 
-def _write_report(result: "Evaluation | Comparison", path: Path | None) -> None:
+def _write_report(result: Evaluation | Comparison, path: Path | None) -> None:
     if path is not None:
         from emoscope.evaluation.report import write_report
 

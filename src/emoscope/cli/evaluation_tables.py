@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from emoscope.cli.output import Rows, coloured, console, table
+from emoscope.core.learnt import Overlap
+from emoscope.evaluation.agreement import AgreementRelation
+from emoscope.evaluation.compare import Comparison
+from emoscope.evaluation.error_analysis import ErrorAnalysis, SliceScores
+from emoscope.evaluation.human import HumanComparison
+from emoscope.evaluation.provenance import learnt_note
+from emoscope.evaluation.score import Evaluation
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from emoscope.core.learnt import Overlap
-    from emoscope.evaluation.agreement import AgreementRelation
-    from emoscope.evaluation.compare import Comparison
-    from emoscope.evaluation.error_analysis import ErrorAnalysis, SliceScores
-    from emoscope.evaluation.human import HumanComparison
-    from emoscope.evaluation.score import Evaluation
 
 _CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 
@@ -28,15 +29,13 @@ def _print_notes(notes: Sequence[str], *, warnings: int = 0) -> None:
         console(stderr=True).print(f"{mark} {_plain(note)}")
 
 
-def print_learnt(path: "Path", learnt: "Overlap | None") -> None:
+def print_learnt(path: "Path", learnt: Overlap | None) -> None:
     """Warn if a model had learnt the items of a file of predictions."""
-    from emoscope.evaluation.provenance import learnt_note
-
     if learnt is not None and learnt.is_learnt:
         _print_notes([f"{path.name}: {learnt_note(learnt)}"], warnings=1)
 
 
-def print_evaluation(result: "Evaluation") -> None:
+def print_evaluation(result: Evaluation) -> None:
     """The score, its interval and rank, the figures of each class, and the confusion matrix."""
     out = console()
     _print_notes(result.notes, warnings=int(result.is_learnt))
@@ -82,7 +81,7 @@ def _p_value(value: float) -> str:
     return f"{value:.4f}" if value >= 0.0001 else "<0.0001"
 
 
-def print_comparison(result: "Comparison") -> None:
+def print_comparison(result: Comparison) -> None:
     """The table of systems, with a line wherever a significance cluster ends."""
     from rich.box import Box
 
@@ -105,7 +104,7 @@ def print_comparison(result: "Comparison") -> None:
     out.print(f"[dim]{result.how} {result.samples:,} samples, seed {result.seed}.[/]")
 
 
-def print_errors(result: "ErrorAnalysis") -> None:
+def print_errors(result: ErrorAnalysis) -> None:
     """What all systems get right and what none does, with examples, and the scores by slice."""
     out = console()
     rows: list[Sequence[object]] = []
@@ -126,7 +125,7 @@ def print_errors(result: "ErrorAnalysis") -> None:
     print_slices(result.slices, result.metric)
 
 
-def print_slices(slices: "Mapping[str, SliceScores]", metric: str) -> None:
+def print_slices(slices: Mapping[str, SliceScores], metric: str) -> None:
     """The scores of systems on each part of the data."""
     for name, part in slices.items():
         cells = [
@@ -139,7 +138,7 @@ def print_slices(slices: "Mapping[str, SliceScores]", metric: str) -> None:
         _show(f"By {name}: {part.description}", columns, cells, left=2)
 
 
-def print_agreement(result: "AgreementRelation", metric: str) -> None:
+def print_agreement(result: AgreementRelation, metric: str) -> None:
     """The score on dialogues with little and with much agreement, and kappa beside F1 of each label."""
     out, interval = console(), result.interval
     out.print(
@@ -157,7 +156,7 @@ def print_agreement(result: "AgreementRelation", metric: str) -> None:
     _show("Per label: share of the items, Fleiss' kappa of the votes, F1", ["label", "share", "kappa", "F1"], labels)
 
 
-def print_humans(result: "HumanComparison") -> None:
+def print_humans(result: HumanComparison) -> None:
     """People and systems side by side, overall and by slice."""
     out = console()
     if result.judgements:

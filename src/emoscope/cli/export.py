@@ -11,6 +11,7 @@ from emoscope.cli.output import console
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import folder_size
+from emoscope.tables import read_records
 
 
 def export_cli(
@@ -55,7 +56,6 @@ def export_cli(
         text = f"{output}: {', '.join(names)}; its README.md says how to use it"
         return CommandResult({"output": output, "labels": names}, text)
     from emoscope.runs.export import export_run
-    from emoscope.tables import read_records
 
     given = [record.dialogue for record in read_records(dialogues)] if dialogues is not None else None
     with console(stderr=True).status(escape(f"exporting {run}")):

@@ -9,6 +9,7 @@ from rich.markup import escape
 from emoscope.cli.challenge.command import DataDirOption
 from emoscope.cli.output import table
 from emoscope.cli.result import CommandGroup, CommandResult
+from emoscope.core.extras import check_installed
 
 if TYPE_CHECKING:
     from emoscope.server.detect.keys import KeyFile
@@ -18,8 +19,6 @@ NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of t
 
 
 def _file(data_dir: Path | None) -> "KeyFile":
-    from emoscope.core.extras import check_installed
-
     check_installed("fastapi", extra="server")
     from emoscope.server.detect.keys import KeyFile
     from emoscope.server.settings import Settings

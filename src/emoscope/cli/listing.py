@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Group
@@ -14,9 +14,9 @@ from rich.text import Text
 from emoscope.cli.options import DataOption
 from emoscope.cli.output import console, table
 from emoscope.cli.result import CommandResult
-
-if TYPE_CHECKING:
-    from emoscope.tasks import Task
+from emoscope.evaluation.measured import measured_scores
+from emoscope.tasks import TASKS, Task, get_task
+from emoscope.tasks.data import data_folder
 
 _YES = {True: "yes", False: "no"}
 
@@ -26,8 +26,6 @@ def tasks(
     data: DataOption = None,
 ) -> CommandResult:
     """List the shared tasks, or show one of them in full."""
-    from emoscope.tasks import TASKS, get_task
-
     if name is not None:
         described = describe_task(get_task(name), data)
         return CommandResult(described, partial(_print_task, described))
@@ -35,37 +33,26 @@ def tasks(
     return CommandResult(every, [_task_table(every)])
 
 
-def describe_task(task: "Task", root: Path | None = None) -> dict[str, Any]:
+def describe_task(task: Task, root: Path | None = None) -> dict[str, Any]:
     """Everything known about a task, and which of its splits are on this machine.
 
     >>> from emoscope.tasks import get_task
     >>> describe_task(get_task("emocontext"), Path("no-such-folder"))["splits"]["dev"]
     {'file': 'dev.txt', 'examples': 2755, 'labelled': True, 'revision': 'unlabelled-test', 'path': None}
     """
-    from emoscope.tasks.data import data_folder
-
     metadata = task.metadata
+    plain = {"name", "title", "description", "labels", "neutral_label", "terms", "citation", "home", "revisions"}
     return {
-        "name": metadata.name,
-        "title": metadata.title,
-        "description": metadata.description,
-        "labels": list(metadata.labels),
-        "neutral_label": metadata.neutral_label,
+        **metadata.model_dump(mode="json", include=plain),
         "metric": {"name": task.metric.name, "description": task.metric.description},
         "splits": {split: _describe_split(task, split, root) for split in metadata.splits},
-        "terms": metadata.terms,
-        "citation": metadata.citation,
-        "home": metadata.home,
         "folder": str(data_folder(task, root)),
-        "revisions": [revision.model_dump(mode="json") for revision in metadata.revisions],
         "formats": {"data": metadata.data_format, "submission": metadata.submission_format},
     }
 
 
-def _describe_split(task: "Task", split: str, root: Path | None) -> dict[str, Any]:
+def _describe_split(task: Task, split: str, root: Path | None) -> dict[str, Any]:
     """The split as found on this machine, else as its first revision describes it."""
-    from emoscope.tasks.data import data_folder
-
     folder = data_folder(task, root)
     having = [revision for revision in task.metadata.revisions if split in revision.splits]
     here = [revision for revision in having if (folder / revision.splits[split].name).is_file()]
@@ -140,9 +127,7 @@ def systems(
     task: Annotated[str | None, typer.Option("--task", "-t", help="Only systems made for this task.")] = None,
 ) -> CommandResult:
     """List the systems that can be trained, with the papers' scores and our own, or show one of them in full."""
-    from emoscope.evaluation.measured import measured_scores
     from emoscope.systems import SYSTEMS
-    from emoscope.tasks import get_task
 
     if name is not None:
         described = describe_system(name)
@@ -180,7 +165,6 @@ def describe_system(name: str) -> dict[str, Any]:
     >>> describe_system("nano")["settings"][0]["name"]
     'shift'
     """
-    from emoscope.evaluation.measured import measured_scores
     from emoscope.systems import SYSTEMS
 
     system = SYSTEMS[name]
@@ -200,6 +184,7 @@ def _print_system(system: dict[str, Any]) -> None:
         "team": system["team"] or "-",
         "paper": system["citation"] or "-",
         "scores": "; ".join(scores),
+        "gap": system["likely_cause"] or "-",
         "learns from": system["learns_from"],
         "needs": ", ".join(f"emoscope[{extra}]" for extra in system["extras"]),
         "instead of": "; ".join(system["substitutions"]) or "-",

@@ -1,17 +1,16 @@
 """Options that several commands share."""
 
+import socket
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from emoscope.cli.completion import complete_labels, complete_model, complete_system, complete_task
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
-
-if TYPE_CHECKING:
-    from emoscope.parallel import Engine, Executor
+from emoscope.parallel import Engine, Executor
 
 TaskOption = Annotated[
     str,
@@ -76,7 +75,7 @@ def chosen_settings(given: Sequence[str] | None) -> dict[str, Any]:
     return dict(parse_setting(text) for text in given or ())
 
 
-def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
+def chosen_engine(engine: str, ray_address: str | None) -> Engine:
     """The engine that `--engine` names, checked against `--ray-address`.
 
     >>> chosen_engine("local", None)
@@ -89,11 +88,24 @@ def chosen_engine(engine: str, ray_address: str | None) -> "Engine":
     return "ray" if engine == "ray" else "local"
 
 
-def chosen_executor(engine: str, workers: int | None, ray_address: str | None) -> "Executor":
+def chosen_executor(engine: str, workers: int | None, ray_address: str | None) -> Executor:
     """The executor that the options describe; results do not depend on it."""
-    from emoscope.parallel import Executor
-
     chosen = chosen_engine(engine, ray_address)
     if chosen == "ray":
         check_installed("ray", extra="ray")
     return Executor(chosen, workers, ray_address)
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise an error if no server can listen at this address."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(
+            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+        )  # the last server's connections may still be closing
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise EmoscopeError(
+                f"cannot listen on {host}, port {port}: {reason}; choose others: --host, --port"
+            ) from None

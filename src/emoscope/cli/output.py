@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from typing import Annotated, TypeVar
 
 import typer
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -20,6 +22,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from emoscope.cli.turns import coloured, console, encodable
 from emoscope.core.jsonable import jsonable
@@ -42,6 +45,7 @@ __all__ = [
 
 T = TypeVar("T")
 Rows = Iterable[Sequence[object]]
+_LONGEST_WORD = 40  # longer ones, such as paths, are broken
 _LINE_EVERY = 10.0  # seconds between lines of progress without a terminal
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
@@ -60,6 +64,38 @@ def stdout_to_stderr() -> Iterator[None]:
         os.close(saved)
 
 
+class FittingTable(Table):
+    """A table that breaks no word and no number: if the terminal is too narrow for it, its rows become a list."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        spare = options.max_width - 2 * (len(self.columns) - 1) - sum(column.min_width or 0 for column in self.columns)
+        if spare < 0:
+            yield from self._as_list()
+            return
+        wanted = [
+            (max(0, _longest([column.header, *column.cells], str.splitlines) - (column.min_width or 0)), number)
+            for number, column in enumerate(self.columns)
+        ]
+        for others, (more, number) in zip(range(len(wanted) - 1, -1, -1), sorted(wanted), strict=True):
+            share = min(more, spare // (others + 1))  # columns that lack little get it, the longest share the rest
+            spare -= share
+            self.columns[number].width = (self.columns[number].min_width or 0) + share
+        yield from super().__rich_console__(console, options)
+
+    def _as_list(self) -> RenderResult:
+        if self.title:
+            yield Text(str(self.title), style="bold")
+        names = [str(column.header) for column in self.columns]
+        for cells in zip(*(column.cells for column in self.columns), strict=True):
+            facts = Table.grid(padding=(0, 2))
+            facts.add_column(style="bold", no_wrap=True)
+            facts.add_column(overflow="fold")
+            for name, cell in zip(names, cells, strict=True):
+                facts.add_row(name, cell)
+            yield facts
+            yield ""
+
+
 def table(
     title: str | None, columns: Sequence[str], rows: Rows, *, left: int = 1, no_wrap: Sequence[int] = ()
 ) -> Table:
@@ -68,12 +104,29 @@ def table(
     >>> table("Scores", ["system", "F1"], [["nano", 0.73]]).row_count
     1
     """
-    shown = Table(title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False)
+    shown = FittingTable(
+        title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False
+    )
+    cells = [[_cell(value) for value in row] for row in rows]
     for index, column in enumerate(columns):
-        shown.add_column(column, justify="left" if index < left else "right", overflow="fold", no_wrap=index in no_wrap)
-    for row in rows:
-        shown.add_row(*(_cell(value) for value in row))
+        whole = index in no_wrap
+        texts = [column, *(row[index] for row in cells)]
+        width = _longest(texts, str.splitlines if whole else str.split)
+        shown.add_column(
+            column,
+            justify="left" if index < left else "right",
+            overflow="fold",
+            no_wrap=whole,
+            min_width=width if whole else min(width, _LONGEST_WORD),
+        )
+    for row in cells:
+        shown.add_row(*row)
     return shown
+
+
+def _longest(texts: Iterable[object], split: Callable[[str], list[str]]) -> int:
+    """The width of the longest word or line."""
+    return max((cell_len(part) for text in texts for part in split(Text.from_markup(str(text)).plain)), default=1)
 
 
 def _cell(value: object) -> str:

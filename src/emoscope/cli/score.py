@@ -20,6 +20,8 @@ from emoscope.cli.options import (
 )
 from emoscope.cli.output import ProgressLines, bars, console, duration, stdout_to_stderr, table
 from emoscope.cli.result import CommandResult
+from emoscope.core.counts import counted
+from emoscope.core.errors import Interrupted
 
 if TYPE_CHECKING:
     from emoscope.scoring.manifest import ScoringManifest
@@ -102,8 +104,7 @@ def score_cli(
                 )
         except KeyboardInterrupt:
             advice = f" at {reached}; give the same command again to go on from there" if reached else ""
-            typer.echo(f"emoscope: interrupted{advice}", err=True)
-            raise typer.Exit(130) from None
+            raise Interrupted(advice) from None
     if problem := _problem(manifest):
         typer.echo(f"emoscope: {problem}", err=True)
     return CommandResult(manifest, partial(_show, manifest, output, lines.seconds, kept), failed=bool(problem))
@@ -133,8 +134,8 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
         for label, count in manifest.labels.items()
     ]
     heads = ["label", "rows", "share", "estimated share", "model expects", "drift"]
-    parts = f"{len(manifest.parts):,} part{'s' * (len(manifest.parts) != 1)}"
-    screen.print(table(f"{manifest.rows:,} rows in {parts}: {escape(output)}", heads, rows))
+    size = f"{counted(manifest.rows, 'row')} in {counted(len(manifest.parts), 'part')}"
+    screen.print(table(f"{size}: {escape(output)}", heads, rows))
     screen.print(f"\n{manifest.scored:,} scored, {manifest.rejected:,} rejected, in {seconds:,.1f} s.")
     if kept:
         screen.print(f"{kept:,} of these rows are from an earlier run.")
@@ -149,7 +150,9 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
         screen.print(f"Not read: {each['path']}: {each['reason']}", style="bold", markup=False)
     if manifest.drift is not None:
         if manifest.scored < _ENOUGH:
-            screen.print(f"The estimated shares mean little: {manifest.scored:,} rows, of {_ENOUGH:,} or more needed.")
+            screen.print(
+                f"The estimated shares mean little: {counted(manifest.scored, 'row')}, of {_ENOUGH:,} or more needed."
+            )
             return
         screen.print(f"The estimated mix differs from what the model expects in {manifest.drift:.1%} of rows.")
         if manifest.drift >= _FAR:

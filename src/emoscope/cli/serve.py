@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from emoscope.cli.options import check_port
 from emoscope.core.extras import check_installed
 
 _PACKAGES = (
@@ -54,6 +55,7 @@ def serve_cli(
     Limits and other settings are EMOSCOPE_... variables; docs/guide/serving.md lists them.
     """
     check_installed(*_PACKAGES, extra="server")
+    check_port(host, port)
     import uvicorn
 
     from emoscope.detector.bundle import resolve

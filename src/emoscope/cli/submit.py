@@ -9,10 +9,12 @@ from urllib.parse import quote, urlsplit
 
 import typer
 
+from emoscope.cli.evaluation_tables import print_learnt
 from emoscope.cli.output import console, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import existing_file
+from emoscope.evaluation.provenance import learnt_of
 from emoscope.server.errors import Rejected
 
 _FINAL = {"scored", "failed", "rejected"}
@@ -31,9 +33,6 @@ def submit_cli(
     wait: Annotated[int, typer.Option("--wait", min=0, help="Seconds to wait for the score.")] = 60,
 ) -> CommandResult:
     """Submit predictions to a challenge; exit code 1 if they are rejected."""
-    from emoscope.cli.evaluation_tables import print_learnt
-    from emoscope.evaluation.provenance import learnt_of
-
     server, slug = challenge_address(challenge)
     print_learnt(file, learnt_of(existing_file(file)))
     try:

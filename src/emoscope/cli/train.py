@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from emoscope.api import task_and_path
 from emoscope.cli.completion import complete_model
+from emoscope.cli.evaluation_tables import print_learnt
 from emoscope.cli.options import (
     DataOption,
     DeviceOption,
@@ -21,6 +22,8 @@ from emoscope.cli.options import (
 from emoscope.cli.output import console, progress_bar, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
+from emoscope.evaluation.provenance import write_provenance
+from emoscope.tasks import get_task
 
 WorkersOption = Annotated[
     int, typer.Option("--workers", min=1, help="Members of an ensemble to train at once, each in its own process.")
@@ -144,11 +147,8 @@ def predict_cli(
     data: DataOption = None,
 ) -> CommandResult:
     """Write predictions in the task's official submission format."""
-    from emoscope.cli.evaluation_tables import print_learnt
     from emoscope.detector.bundle import resolve
-    from emoscope.evaluation.provenance import write_provenance
     from emoscope.runs.predict import learnt_overlap, predictor
-    from emoscope.tasks import get_task
 
     if format not in ("official", "labels"):
         raise EmoscopeError(f"--format: expected official or labels, found {format!r}")

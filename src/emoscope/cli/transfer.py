@@ -20,7 +20,7 @@ def transfer_cli(
     corpora: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[CORPUS...]", help="Tasks, auxiliary sets or folders of corpora; by default all known ones."
+            metavar="CORPUS", help="Tasks, auxiliary sets or folders of corpora; by default all known ones."
         ),
     ] = None,
     system: Annotated[
@@ -31,7 +31,8 @@ def transfer_cli(
     ] = None,
     settings: SettingsOption = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="TOML file that maps labels: [labels.CORPUS] and [polarity]; adds to ours.")
+        Path | None,
+        typer.Option(help="TOML file with label mappings (tables labels.CORPUS, polarity); adds to ours."),
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw the matrix: FILE.png, .svg, .html or .json.")] = None,
     seed: SeedOption = 0,

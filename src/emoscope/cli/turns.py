@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,8 @@ from emoscope.core.errors import EmoscopeError
 if TYPE_CHECKING:
     from emoscope.core.dialogue import Detection
 
+_DOCUMENTS = (".doc", ".docx", ".html", ".ods", ".pdf", ".xls", ".xlsx", ".xml", ".zip")
+
 
 def file_arguments(arguments: Sequence[str]) -> list[str]:
     """The files that the arguments name, folders expanded; empty if the arguments are turns."""
@@ -23,6 +26,8 @@ def file_arguments(arguments: Sequence[str]) -> list[str]:
     named = [argument for argument in arguments if argument == PIPE or _names_file(argument)]
     existing = [argument for argument in arguments if argument == PIPE or _exists(argument)]
     if not named and len(existing) < len(arguments):
+        for argument in filter(_resembles_file, arguments):
+            print(f"note: there is no file {argument!r}; it was read as what somebody said", file=sys.stderr)
         return []  # a turn may happen to be the name of a file
     if missing := [argument for argument in arguments if argument not in existing]:
         if len(named) == len(arguments):
@@ -36,6 +41,14 @@ def _names_file(argument: str) -> bool:
 
     plain = not any(character.isspace() for character in argument)
     return (plain and suffix_format(argument) is not None) or (argument.endswith(("/", os.sep)) and _exists(argument))
+
+
+def _resembles_file(argument: str) -> bool:
+    """Whether a word ends like a document's name, or almost like a table's."""
+    from emoscope.tables.formats import SUFFIXES
+
+    suffix = "" if any(map(str.isspace, argument)) else Path(argument).suffix.lower()
+    return suffix in _DOCUMENTS or bool(get_close_matches(suffix, SUFFIXES, n=1, cutoff=0.8))
 
 
 def _exists(argument: str) -> bool:

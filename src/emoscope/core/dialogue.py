@@ -237,12 +237,12 @@ class Detection:
     @classmethod
     def unchecked(cls, label: str | None, scores: dict[str, float], truncated: bool, note: str | None) -> "Detection":
         """Build a detection from valid values, skipping the checks for speed; `scores` are not copied."""
-        made = cls.__new__(cls)
-        _set_label(made, label)
-        _set_scores(made, MappingProxyType(scores))
-        _set_truncated(made, truncated)
-        _set_note(made, note)
-        return made
+        detection = cls.__new__(cls)
+        _set_label(detection, label)
+        _set_scores(detection, MappingProxyType(scores))
+        _set_truncated(detection, truncated)
+        _set_note(detection, note)
+        return detection
 
     @property
     def score(self) -> float:

@@ -29,6 +29,10 @@ class InputError(EmoscopeError):
         return partial(type(self), row=self.row), (self.path, self.problem)
 
 
+class Interrupted(BaseException):
+    """Ctrl-C during a command; the message says how to go on. Typer ends a KeyboardInterrupt without a word."""
+
+
 class MissingExtraError(EmoscopeError):
     """An optional dependency is not installed; the message is the command that installs it."""
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 
@@ -127,7 +128,9 @@ def resolve(model: str | Path) -> Path:
     folder = Path(model)
     if folder.is_dir():
         return folder
-    raise EmoscopeError(f"no model named {name!r}: expected {', '.join(PRESETS)}, or a folder with {FILE}")
+    expected = f"no model named {name!r}: expected {', '.join(PRESETS)}, or a folder with {FILE}"
+    close = get_close_matches(str(name).lower(), PRESETS, n=1)
+    raise EmoscopeError(expected + (f"; did you mean {close[0]!r}?" if close else ""))
 
 
 def folder_hash(folder: Path) -> str:

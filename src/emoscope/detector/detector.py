@@ -1,7 +1,7 @@
 """The detector: dialogues in, detections out; without torch, safe to share between threads."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, Unpack, overload
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from emoscope.core.dialogue import Detection, Dialogue, DialogueLike, Example, Turn, TurnLike, texts_alone
 from emoscope.core.emotion_words import closest_label
-from emoscope.core.errors import EmoscopeError
-from emoscope.detector.bundle import PRESETS, folder_hash, resolve
+from emoscope.core.errors import EmoscopeError, did_you_mean
+from emoscope.detector.bundle import resolve
 from emoscope.detector.model import FittedModel
 from emoscope.detector.notes import notes_of_all, spare_anger_and_joy, temper
 from emoscope.models.block import Floats, Truncated
@@ -37,10 +37,10 @@ def load(
     """Load an embedded model (`default`, `open`, `nano`), a run's folder, or `hf:owner/name`, a classifier of the hub.
 
     `labels` names the set of labels to answer with, where the model has several: `load(labels="iest")`. `prior` is
-    the mix of labels you expect, for example `{"neutral": 0.8, "joy": 0.1, "anger": 0.1}`; without it
-    the model's own estimate of real traffic is used. Below `abstain_below` the label is None. The label is the most
-    likely one; `for_metric` asks for the one that served the task's official metric best, which names a rare emotion
-    sooner.
+    the mix of labels you expect, with a number for each label: `{"others": 0.9, "happy": 0.04, "sad": 0.03,
+    "angry": 0.03}`; without it the model's own estimate of real traffic is used. Below `abstain_below` the label is
+    None. The label is the most likely one; `for_metric` asks for the one that served the task's official metric best,
+    which names a rare emotion sooner.
 
     >>> load("nano").detect(["I won the first prize!", "wow, congrats", "I am so happy :)"]).label
     'happy'
@@ -74,29 +74,13 @@ def detect(
     ['angry', 'others']
     """
     detector = _cached_detector(str(model))
-    found: Detection | list[Detection] = (detector.with_(**options) if options else detector)(dialogue)
-    return found
+    answer: Detection | list[Detection] = (detector.with_(**options) if options else detector)(dialogue)
+    return answer
 
 
 @lru_cache(4)
 def _cached_detector(model: str) -> "Detector":
     return load(model)
-
-
-def _unpickle_in_memory(kind: type["Detector"], model: FittedModel, options: "Options") -> "Detector":
-    return kind(model, **options)
-
-
-def _unpickle_by_name(kind: type["Detector"], name: str, expected: str, options: "Options") -> "Detector":
-    return kind(_cached_model(name, expected), **options)
-
-
-@lru_cache(2)  # tasks of one worker share the model
-def _cached_model(name: str, expected: str) -> FittedModel:
-    folder = resolve(name)
-    if folder_hash(folder) != expected:
-        raise EmoscopeError(f"model {name} on this machine differs from the one the detector was pickled with")
-    return FittedModel.load(folder)
 
 
 class Options(TypedDict, total=False):
@@ -148,6 +132,8 @@ class Detector:
     def __init__(self, model: FittedModel | str | Path, **options: Unpack[Options]) -> None:
         if not isinstance(model, FittedModel):
             model = FittedModel.load(resolve(model))
+        for name in options.keys() - Options.__annotations__.keys():
+            raise TypeError(f"a detector has no option {name!r}; {did_you_mean(name, Options.__annotations__)}")
         self._abstain_below = options.get("abstain_below", 0.0)
         if not 0.0 <= self._abstain_below <= 1.0:
             raise EmoscopeError(f"abstain_below must lie between 0 and 1, not {self._abstain_below}")
@@ -210,11 +196,12 @@ class Detector:
         return self._by_label(self._trained)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        folder = self._model.folder
-        if folder is None:
-            return _unpickle_in_memory, (type(self), self._model, self._options)
-        name = next((name for name in PRESETS if resolve(name) == folder), str(folder.absolute()))
-        return _unpickle_by_name, (type(self), name, folder_hash(folder), self._options)
+        return partial(type(self), **self._options), (self._model,)
+
+    @property
+    def sha256(self) -> str | None:
+        """The hash of the model's files; None if it is not in a folder."""
+        return self._model.sha256
 
     @property
     def kernel(self) -> str:

@@ -78,14 +78,14 @@ def window_texts(text: str, size: int = WINDOW_CHARACTERS) -> list[str]:
     pieces = [piece for sentence in _SENTENCE.split(text) for piece in _pieces(sentence, size)]
     whole = sum(len(piece) + 1 for piece in pieces)
     target = whole / max(1, -(-whole // size))
-    found: list[list[str]] = []
+    parts: list[list[str]] = []
     done = 0
     for piece in pieces:
-        if not found or done + len(piece) / 2 > target * len(found):
-            found.append([])
-        found[-1].append(piece)
+        if not parts or done + len(piece) / 2 > target * len(parts):
+            parts.append([])
+        parts[-1].append(piece)
         done += len(piece) + 1
-    return [" ".join(window) for window in found] or [text]
+    return [" ".join(window) for window in parts] or [text]
 
 
 def _pieces(sentence: str, size: int) -> list[str]:

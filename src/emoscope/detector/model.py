@@ -2,24 +2,29 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.text import masked
-from emoscope.detector.bundle import Bundle, Head
+from emoscope.detector.bundle import PRESETS, Bundle, Head, folder_hash, resolve
 from emoscope.detector.long_turns import pooled, shortened_example, too_long, windows
 from emoscope.models.block import LONG_MESSAGE, Block, Floats, Prediction, Truncated
 
 BLOCK = "model"  # the folder of the block
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FittedModel:
-    """A bundle and its block, shared by detectors with different labels or priors."""
+    """A bundle and its block, shared by detectors with different labels or priors.
+
+    The pickle of a loaded model holds its name and hash, not its weights.
+    """
 
     bundle: Bundle
     block: Block
@@ -30,6 +35,11 @@ class FittedModel:
             labels = self.block.labels[self.block.columns(head.name)]
             if set(head.labels) != set(labels):
                 raise EmoscopeError(f"head {head.name}: expected the model's labels, which are {', '.join(labels)}")
+
+    @cached_property
+    def sha256(self) -> str | None:
+        """The hash of its files when this was first asked for; None if it was not loaded."""
+        return None if self.folder is None else folder_hash(self.folder)
 
     @classmethod
     def load(cls, folder: Path) -> "FittedModel":
@@ -47,6 +57,12 @@ class FittedModel:
                 "`emoscope export` writes a model that does not need torch"
             ) from None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.folder is None:
+            return FittedModel, (self.bundle, self.block)
+        name = next((name for name in PRESETS if resolve(name) == self.folder), str(self.folder.absolute()))
+        return _load_same, (name, self.sha256)
+
     def save(self, folder: Path) -> None:
         """Write the block and `bundle.json`."""
         self.block.save(folder / BLOCK)
@@ -58,16 +74,16 @@ class FittedModel:
         If the turn to be labelled is too long for the model, it is read in windows and their answers are pooled.
         """
         if all(len(turn.text) <= LONG_MESSAGE for each in examples for turn in each.dialogue.turns):
-            return self._infer(head, examples)
+            return self._of_head(head, self.block.infer(examples))
         shorter = [shortened_example(example) for example in examples]
         overlong = self._overlong(shorter)
         if not overlong:
-            answers, cut = self._infer(head, shorter)
+            answers, cut = self._of_head(head, self.block.infer(shorter))
             return answers, cut | too_long(examples)
         parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
         # An explanation asks about hundreds of variants of a long turn, which share most of their windows.
         different = {(window.dialogue, window.turn): window for part in parts for window in part}
-        answers, cut = self._infer(head, list(different.values()))
+        answers, cut = self._of_head(head, self.block.infer(list(different.values())))
         places = {key: place for place, key in enumerate(different)}
         rows = [[places[window.dialogue, window.turn] for window in part] for part in parts]
         mix = np.array([head.trained[label] for label in head.labels])
@@ -97,9 +113,6 @@ class FittedModel:
         overlong = self.block.overlong([examples[place] for place in places]) if places else ()
         return {place for place, windowed in zip(places, overlong, strict=True) if windowed}
 
-    def _infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
-        return self._of_head(head, self.block.infer(examples))
-
     def _of_head(self, head: Head, prediction: Prediction) -> tuple[Floats, Truncated]:
         columns = self.block.columns(head.name)
         labels = self.block.labels[columns]
@@ -109,3 +122,14 @@ class FittedModel:
             probabilities = raised / raised.sum(1, keepdims=True)
         truncated = prediction.truncated
         return probabilities, np.zeros(len(probabilities), bool) if truncated is None else truncated
+
+
+@lru_cache(2)  # tasks of one worker share the model
+def _load_same(name: str, sha256: str) -> FittedModel:
+    model = FittedModel.load(resolve(name))
+    if model.sha256 != sha256:
+        from socket import gethostname
+
+        problem = f"model {name} differs from the one the detector was pickled with; install the same"
+        raise EmoscopeError(f"{gethostname()}: {problem}")
+    return model

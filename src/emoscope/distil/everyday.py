@@ -65,7 +65,9 @@ def joined_examples(count: int = JOINED) -> list[Example]:
     return examples
 
 
-def general_targets(examples: Sequence[Example]) -> Floats:
-    """The accepted emotions of everyday dialogues as probabilities."""
-    counts = np.array([[example.votes.get(label, 0) for label in GENERAL] for example in examples], float)
-    return np.asarray(counts.reshape(-1, len(GENERAL)) / counts.reshape(-1, len(GENERAL)).sum(1, keepdims=True))
+def vote_shares(examples: Sequence[Example], labels: Sequence[str] = GENERAL) -> Floats:
+    """The votes, or the accepted emotions of everyday dialogues, as probabilities; NaN if there are none."""
+    counts = np.array([[example.votes.get(label, 0) for label in labels] for example in examples], float)
+    counts = counts.reshape(len(examples), len(labels))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(counts / counts.sum(1, keepdims=True))

@@ -62,14 +62,6 @@ def own_examples(task_name: str, fit_context: FitContext, splits: Sequence[str] 
     return [example for example in examples if example.label in task.labels]
 
 
-def vote_shares(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
-    """The annotators' votes as probabilities of the labels; NaN if there are none."""
-    counts = np.array([[example.votes.get(label, 0) for label in labels] for example in examples], float)
-    counts = counts.reshape(len(examples), len(labels))
-    with np.errstate(invalid="ignore"):
-        return np.asarray(counts / counts.sum(1, keepdims=True))
-
-
 def pool_part(name: str, fit_context: FitContext) -> list[Example]:
     """The examples of a named part of the pool, in a fixed order."""
     kind, _, seed = name.partition(":")

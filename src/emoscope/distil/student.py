@@ -17,7 +17,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
-from emoscope.distil.everyday import GENERAL, JOINED, everyday_examples, general_targets, joined_examples
+from emoscope.distil.everyday import GENERAL, JOINED, everyday_examples, joined_examples, vote_shares
 from emoscope.distil.pool import (
     HEAD_OF,
     HELD_OUT,
@@ -192,9 +192,10 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
                 raise InputError(path, f"has {len(table):,} answers to {name}, which has {len(part):,} texts here")
             soft = table[:, order]
             if own:
-                soft = plan.hard * _certain(part, HEADS[head]) + (1 - plan.hard) * soft
+                certain = one_hot([str(example.label) for example in part], HEADS[head])
+                soft = plan.hard * certain + (1 - plan.hard) * soft
             elif (head, name) == ("general", "everyday"):
-                certain = general_targets(part)
+                certain = vote_shares(part)
                 soft = np.where(np.isnan(soft), certain, plan.hard * certain + (1 - plan.hard) * soft)
                 targets.repeat(head, part[: plan.limit], soft[: plan.limit], plan.everyday, source=corpus_of(name))
                 continue
@@ -204,15 +205,11 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
     everyday = corpus_of("everyday")
     if "general" in targets.heads and everyday not in targets.sources:  # without a teacher: our labels alone
         examples = everyday_examples()[: plan.limit]
-        targets.repeat("general", examples, general_targets(examples), plan.everyday, source=everyday)
+        targets.repeat("general", examples, vote_shares(examples), plan.everyday, source=everyday)
     if "general" in targets.heads and plan.everyday:
         longer = joined_examples(plan.joined)[: plan.limit]
-        targets.repeat("general", longer, general_targets(longer), 1, source=everyday)
+        targets.repeat("general", longer, vote_shares(longer), 1, source=everyday)
     return targets
-
-
-def _certain(examples: Sequence[Example], labels: Sequence[str]) -> Floats:
-    return one_hot([str(example.label) for example in examples], labels)
 
 
 def _of_teacher(source: str) -> str:

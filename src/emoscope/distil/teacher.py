@@ -19,8 +19,8 @@ from emoscope.core.files import atomic_folder, read_json, write_json
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
-from emoscope.distil.everyday import GENERAL, everyday_examples, general_targets
-from emoscope.distil.pool import HELD_OUT, corpus_of, own_examples, pool_part, save_answers, vote_shares
+from emoscope.distil.everyday import GENERAL, everyday_examples, vote_shares
+from emoscope.distil.pool import HELD_OUT, corpus_of, own_examples, pool_part, save_answers
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.ensembles.folds import fold_number
 from emoscope.tasks import get_task
@@ -265,7 +265,7 @@ class _Pool:
 def _everyday(plan: TeacherPlan, fold: int) -> Lessons:
     examples = everyday_examples()[: plan.limit]
     examples = list(compress(examples, fold_numbers(examples, plan.folds) != fold)) * plan.everyday_repeats
-    return {"general": (examples, _smoothed(general_targets(examples), plan))}
+    return {"general": (examples, _smoothed(vote_shares(examples), plan))}
 
 
 def _learnt(own: Mapping[str, Sequence[Example]], plan: TeacherPlan, fit_context: FitContext) -> LearntItems:

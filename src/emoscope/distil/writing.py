@@ -4,7 +4,7 @@ The model sees a list of a few dialogues of one kind and continues it. The resul
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +86,8 @@ def write_dialogues(
     known = {BETWEEN.join(seed).lower() for seed in seeds}
     written = 0
     while written < count:
-        prompts = [
-            _prompt(kind, [seeds[int(n)] for n in draw.integers(len(seeds), size=SHOWN)]) for _ in range(batch_size)
-        ]
+        shown = [[seeds[int(n)] for n in draw.integers(len(seeds), size=SHOWN)] for _ in range(batch_size)]
+        prompts = ["\n".join([HEADINGS[kind], *(f"- {BETWEEN.join(turns)}" for turns in each), "-"]) for each in shown]
         inputs = tokenizer(prompts, return_tensors="pt", padding=True).to(device)
         options: dict[str, Any] = {"do_sample": True, "temperature": 1.0, "top_p": 1.0, "top_k": 100}
         with torch.inference_mode():
@@ -104,10 +103,6 @@ def write_dialogues(
         fit_context.progress(f"{written:,} dialogues", written / count)
         if written == before:
             raise EmoscopeError(f"{pretrained}: does not continue a list of dialogues")
-
-
-def _prompt(kind: str, shown: Sequence[tuple[str, ...]]) -> str:
-    return "\n".join([HEADINGS[kind], *(f"- {BETWEEN.join(turns)}" for turns in shown), "-"])
 
 
 def save_written(path: Path, dialogues: Iterable[tuple[str, ...]]) -> int:

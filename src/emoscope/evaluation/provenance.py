@@ -35,8 +35,8 @@ def write_provenance(predictions: str | Path, model: str, learnt: Overlap | None
     if learnt is None or not learnt.items:
         path.unlink(missing_ok=True)
         return
-    found = Provenance(model=model, predictions_sha256=sha256_of(Path(predictions)), learnt=learnt)
-    write_file(path, found.model_dump_json(indent=2) + "\n")
+    provenance = Provenance(model=model, predictions_sha256=sha256_of(Path(predictions)), learnt=learnt)
+    write_file(path, provenance.model_dump_json(indent=2) + "\n")
 
 
 def learnt_of(predictions: str | Path) -> Overlap | None:
@@ -48,11 +48,11 @@ def learnt_of(predictions: str | Path) -> Overlap | None:
     if not path.is_file():
         return None
     try:
-        found = Provenance.model_validate(read_json(path))
+        provenance = Provenance.model_validate(read_json(path))
     except ValidationError as error:
         raise InputError(path, f"is not what `emoscope predict` writes ({first_problem(error)})") from None
     # Ignore a record of other predictions that had this name.
-    return found.learnt if found.predictions_sha256 == sha256_of(Path(predictions)) else None
+    return provenance.learnt if provenance.predictions_sha256 == sha256_of(Path(predictions)) else None
 
 
 def learnt_note(learnt: Overlap | None) -> str | None:

@@ -33,10 +33,11 @@ def shift_prior(probabilities: ArrayLike, source: ArrayLike, target: ArrayLike) 
     >>> shift_prior([[0.5, 0.5]], source=[0.5, 0.5], target=[0.9, 0.1]).round(3).tolist()
     [[0.9, 0.1]]
     """
-    shifted = np.asarray(probabilities, np.float64) * (np.asarray(target, np.float64) / np.asarray(source, np.float64))
+    answers, old, new = (np.asarray(values, np.float64) for values in (probabilities, source, target))
+    shifted = answers * (new / old)
     total = shifted.sum(-1, keepdims=True)
     # If all mass is on classes that the target prior rules out, there is no evidence: answer with the prior.
-    return np.where(total > 0, shifted / np.where(total > 0, total, 1), np.asarray(target, np.float64))
+    return np.where(total > 0, shifted / np.where(total > 0, total, 1), new)
 
 
 def estimate_prior(

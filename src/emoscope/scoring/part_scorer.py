@@ -4,7 +4,6 @@ import socket
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 
 import emoscope
 from emoscope.core.errors import EmoscopeError
-from emoscope.detector import Detector, load
-from emoscope.detector.bundle import folder_hash, resolve
+from emoscope.detector import Detector
 from emoscope.models.block import Floats
 from emoscope.parallel import advance
 from emoscope.parallel.prefetch import prefetch
@@ -24,57 +22,36 @@ from emoscope.scoring.predict import chosen_answers, predict
 from emoscope.scoring.reading import Chunk, Reject, read_part
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSpec:
-    """The model that each worker loads: a preset's name or a folder."""
-
-    name: str
-    labels: str | None = None
-    prior: Mapping[str, float] | None = None
-
-    def load(self) -> Detector:
-        return load(self.name, labels=self.labels, prior=self.prior)
-
-
-def load_for_run(model: ModelSpec, settings: Mapping[str, Any]) -> Detector:
-    """Load the model; an error if this machine would compute other scores than the one that started the run."""
-    expected, actual = settings["model"]["sha256"], folder_hash(resolve(model.name))
-    for what, then, now in (
-        ("emoscope", settings["emoscope"], emoscope.__version__),
-        (f"model {model.name}", expected[:12], actual[:12]),
-    ):
-        if then != now:
-            raise EmoscopeError(
-                f"{socket.gethostname()}: has {what} {now}, but the run was started with {then}; install the same there"
-            )
-    detector = model.load()
+def check_machine(detector: Detector, settings: Mapping[str, Any]) -> None:
+    """Raise an error if this machine would compute other scores than the one that started the run."""
+    here, ours, theirs = socket.gethostname(), emoscope.__version__, settings["emoscope"]
+    if ours != theirs:
+        raise EmoscopeError(
+            f"{here}: has emoscope {ours}, but the run was started with {theirs}; install the same there"
+        )
     if detector.kernel != (started := settings["kernel"]):
         raise EmoscopeError(
-            f"{socket.gethostname()}: computes with {detector.kernel}, but the run was started with {started}, "
+            f"{here}: computes with {detector.kernel}, but the run was started with {started}, "
             "whose scores differ; start it with EMOSCOPE_NATIVE=0, so that all machines compute alike"
         )
-    return detector
 
 
 @dataclass(frozen=True)
 class PartScorer:
-    """Scores parts by number; a worker that unpickles it loads the model itself."""
+    """Scores parts by number; in another process the detector loads the model there, and checks that it is the same."""
 
     plan: ScoringPlan
     output: OutputFolder
-    model: ModelSpec
+    detector: Detector
     batch_size: int
     strict: bool = False
-
-    @cached_property
-    def detector(self) -> Detector:
-        return load_for_run(self.model, self.plan.settings)
 
     def __call__(self, part: int) -> tuple[int, dict[str, Any]]:
         """Score the rows of a part and write its files; returns its number and the counts in its footer.
 
         The rejects are written first: once the scores exist, the part is complete.
         """
+        check_machine(self.detector, self.plan.settings)
         labels = self.detector.labels
         chosen, sums = dict.fromkeys(labels, 0), dict.fromkeys(labels, 0.0)  # of each label's probabilities
         scored = 0
@@ -105,6 +82,3 @@ class PartScorer:
         chosen = self.detector.choose(answers.probabilities)
         writer.write(chunk.table, answers, chosen)
         return answers.probabilities, chosen, chunk.rejects
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in self.__dict__.items() if name != "detector"}

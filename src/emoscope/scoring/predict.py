@@ -30,16 +30,18 @@ def predict(detector: Detector, dialogues: Sequence[Dialogue], batch_size: int) 
             unique.append(dialogue)
         number_of.append(number)
     order = sorted(range(len(unique)), key=lambda number: sum(len(turn.text) for turn in unique[number].turns))
-    found = Answers(np.empty((len(unique), len(detector.labels))), np.empty(len(unique), bool), [None] * len(unique))
+    collected = Answers(
+        np.empty((len(unique), len(detector.labels))), np.empty(len(unique), bool), [None] * len(unique)
+    )
     problems: Problems = {}
     for begin in range(0, len(order), batch_size):
         batch = order[begin : begin + batch_size]
         batch_dialogues = [unique[number] for number in batch]
         answers, failed = predict_batch(detector, batch_dialogues)
-        _fill(found, batch, answers)
+        _fill(collected, batch, answers)
         problems |= {batch[place]: problem for place, problem in failed.items()}
     by_place = {place: problems[number] for place, number in enumerate(number_of) if number in problems}
-    return chosen_answers(found, number_of), by_place
+    return chosen_answers(collected, number_of), by_place
 
 
 def chosen_answers(answers: Answers, places: Sequence[int]) -> Answers:
@@ -62,21 +64,21 @@ def predict_batch(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[An
     return answers, _not_finite(answers.probabilities)
 
 
-def _fill(found: Answers, places: Sequence[int], answers: Answers) -> None:
+def _fill(collected: Answers, places: Sequence[int], answers: Answers) -> None:
     rows = list(places)
-    found.probabilities[rows], found.truncated[rows] = answers.probabilities, answers.truncated
+    collected.probabilities[rows], collected.truncated[rows] = answers.probabilities, answers.truncated
     for place, note in zip(places, answers.notes, strict=True):
-        found.notes[place] = note
+        collected.notes[place] = note
 
 
 def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Answers, Problems]:
-    found = Answers(
+    collected = Answers(
         np.zeros((len(dialogues), len(detector.labels))), np.zeros(len(dialogues), bool), [None] * len(dialogues)
     )
     problems: Problems = {}
     for place, dialogue in enumerate(dialogues):
         try:
-            _fill(found, [place], detector.infer([dialogue]))
+            _fill(collected, [place], detector.infer([dialogue]))
         except Exception as error:
             problems[place] = f"the model fails on it ({_one_line(error)})"
     if len(problems) == len(dialogues):
@@ -84,7 +86,7 @@ def _one_by_one(detector: Detector, dialogues: Sequence[Dialogue]) -> tuple[Answ
             detector.infer([ORDINARY])
         except Exception as error:
             raise EmoscopeError(f"model {detector.name} fails on any dialogue ({_one_line(error)})") from None
-    return found, problems | _not_finite(found.probabilities)
+    return collected, problems | _not_finite(collected.probabilities)
 
 
 def _not_finite(probabilities: Floats) -> Problems:

@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 import emoscope
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
-from emoscope.detector import Detector
-from emoscope.detector.bundle import PRESETS, folder_hash, resolve
+from emoscope.detector import Detector, load
+from emoscope.detector.bundle import resolve
 from emoscope.parallel import Engine, Executor
 from emoscope.parallel.parts import batches
 from emoscope.parallel.threads import cores
@@ -17,7 +17,7 @@ from emoscope.scoring.batch_size import measure_batch_size
 from emoscope.scoring.manifest import PartCounts, ScoringManifest, write_manifest
 from emoscope.scoring.output import PLAN, SCORES, OutputFolder, scores_file
 from emoscope.scoring.part_file import read_footer
-from emoscope.scoring.part_scorer import ModelSpec, PartScorer
+from emoscope.scoring.part_scorer import PartScorer
 from emoscope.scoring.plan import FORMAT, ScoringPlan, make_plan
 from emoscope.scoring.staging import stage_inputs
 from emoscope.tables.inputs import InputFile, check_unchanged, find_inputs
@@ -73,27 +73,23 @@ def score(
         check_installed("ray", extra="ray")
     inputs = [str(inputs)] if isinstance(inputs, str | Path) else inputs
     target = OutputFolder(str(output))
-    folder = resolve(model)
-    # An embedded model is passed by name: its folder may differ on another machine of a cluster.
-    name = str(model) if str(model) in PRESETS else str(folder.absolute())
-    spec = ModelSpec(name, labels, dict(prior) if prior is not None else None)
-    detector = spec.load()
+    detector = load(resolve(model), labels=labels, prior=prior)
     settings = {
         "emoscope": emoscope.__version__,
-        "model": {"name": detector.name, "labels": detector.head, "sha256": folder_hash(folder)},
+        "model": {"name": detector.name, "labels": detector.head, "sha256": detector.sha256},
         "prior": detector.prior,
         "kernel": detector.kernel,
     }
-    found = find_inputs(inputs, format=format, skip_unknown=skip_unknown, output=target.path)
-    check_no_run(found.files)
+    listing = find_inputs(inputs, format=format, skip_unknown=skip_unknown, output=target.path)
+    check_no_run(listing.files)
     with target.lock():
-        plan = _plan(target, found.files, settings, part_rows, strict, workers or cores())
+        plan = _plan(target, listing.files, settings, part_rows, strict, workers or cores())
         executor = Executor(engine, workers, ray_address)
-        counts = _score_missing(plan, target, spec, detector, executor, batch, strict, report)
+        counts = _score_missing(plan, target, detector, executor, batch, strict, report)
         with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as threads:  # in a store each is a request
-            list(threads.map(check_unchanged, found.files))
+            list(threads.map(check_unchanged, listing.files))
         target.remove_staged()
-        return write_manifest(plan, target, detector, counts, found.skipped)
+        return write_manifest(plan, target, detector, counts, listing.skipped)
 
 
 def check_no_run(files: Sequence[InputFile]) -> None:
@@ -110,7 +106,6 @@ def check_no_run(files: Sequence[InputFile]) -> None:
 def _score_missing(
     plan: ScoringPlan,
     target: OutputFolder,
-    spec: ModelSpec,
     detector: Detector,
     executor: Executor,
     batch: int | None,
@@ -129,7 +124,7 @@ def _score_missing(
 
     if missing:
         stage_inputs(plan, target, missing, executor)
-        scorer = PartScorer(plan, target, spec, batch or measure_batch_size(detector, plan, target), strict)
+        scorer = PartScorer(plan, target, detector, batch or measure_batch_size(detector, plan, target), strict)
         try:
             for part, footer in executor.map(scorer, missing, progress=progress, window=WINDOW):
                 counts.add(part, footer)

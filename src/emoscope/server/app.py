@@ -15,7 +15,6 @@ from emoscope.server.annotate.desk import Desk
 from emoscope.server.challenge import api as challenge_api
 from emoscope.server.challenge import pages as challenge_pages
 from emoscope.server.challenge.oidc import Provider
-from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.challenge.scoring.measured import measure_jobs
 from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.upload_gate import is_upload, refused_upload
@@ -28,6 +27,7 @@ from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.mail import Mailer
+from emoscope.server.sessions import Sessions
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
@@ -74,7 +74,7 @@ def create_app(settings: Settings, *, clock: Clock = utc_now) -> FastAPI:
             app.state.store = store = await anyio.to_thread.run_sync(open_store)
             stack.push_async_callback(anyio.to_thread.run_sync, store.close)
             key = load_key(settings.data_dir)
-            app.state.sessions = Sessions(key, https=settings.https)
+            app.state.sessions = Sessions(store, key, https=settings.https)
             app.state.annotation_desk = Desk(store, key)
             stop = threading.Event()  # the scoring worker then ends after its current job
             worker = threading.Thread(target=ScoringWorker(store).run, args=(stop,), name="emoscope-jobs", daemon=True)

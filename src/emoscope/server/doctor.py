@@ -5,7 +5,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -17,6 +17,7 @@ import httpx
 from sqlalchemy import func, select, text
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.server.challenge.oidc import BACK, Provider
 from emoscope.server.detect.keys import FILE as API_KEYS
 from emoscope.server.detect.keys import KeyFile
 from emoscope.server.http.front import host_name
@@ -50,18 +51,12 @@ def examine(settings: Settings, *, url: str | None = None, mail_to: str | None =
     >>> [one.check for one in _folder(Settings(data_dir=Path("/nowhere")))]
     ['folder']
     """
-    checks: list[Callable[[], Iterator[Finding]]] = [
-        lambda: _model(settings),
-        lambda: _folder(settings),
-        lambda: _database(settings),
-        lambda: _keys(settings),
-        lambda: _clock(settings),
-        lambda: _mail(settings, mail_to),
-        lambda: _files(settings),
-        lambda: _proxy(settings, url or settings.public_url),
-    ]
-    for check in checks:
-        yield from check()
+    for check in (_model, _folder, _database, _keys, _clock):
+        yield from check(settings)
+    yield from _mail(settings, mail_to)
+    yield from _provider(settings)
+    yield from _files(settings)
+    yield from _proxy(settings, url or settings.public_url)
 
 
 def _model(settings: Settings) -> Iterator[Finding]:
@@ -217,6 +212,22 @@ def _mail(settings: Settings, to: str | None) -> Iterator[Finding]:
         yield Finding("mail", "error", f"{mailer.server.host} refuses us ({reason})", f"mend {variable('mail_url')}")
         return
     yield Finding("mail", "ok", f"{mailer.server.host} lets us in" + (f", and took a mail to {to}" if to else ""))
+
+
+def _provider(settings: Settings) -> Iterator[Finding]:
+    if settings.oidc_issuer is None:
+        yield Finding("sign-in", "ok", "with tokens only, no OpenID provider is set")
+        return
+    try:
+        provider = Provider.of(settings)
+        assert provider is not None  # there is an issuer
+        provider.discover()
+    except EmoscopeError as error:
+        yield Finding("sign-in", "error", str(error), f"is it up, and {variable('oidc_issuer')} right?")
+        return
+    base = (settings.public_url or "http://ADDRESS").rstrip("/")
+    detail = f"{settings.oidc_issuer} answers; the redirect address to register there is {base}{BACK}"
+    yield Finding("sign-in", "ok", detail)
 
 
 def _files(settings: Settings) -> Iterator[Finding]:

@@ -1,7 +1,6 @@
 """Renders Markdown by organisers and managers as safe HTML."""
 
 from functools import cache
-from typing import Any
 
 import nh3
 from markdown_it import MarkdownIt
@@ -18,17 +17,9 @@ _TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="Table"><tab
 @cache
 def _parser(*, breaks: bool) -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "breaks": breaks}).enable(["table", "strikethrough"])
-    parser.add_render_rule("table_open", _open_table)
-    parser.add_render_rule("table_close", _close_table)
+    parser.add_render_rule("table_open", lambda *_: _TABLE)
+    parser.add_render_rule("table_close", lambda *_: "</table></div>")
     return parser.disable("image")
-
-
-def _open_table(*_: Any) -> str:
-    return _TABLE
-
-
-def _close_table(*_: Any) -> str:
-    return "</table></div>"
 
 
 def markdown(text: str, *, breaks: bool = False) -> Markup:

@@ -43,6 +43,7 @@ class SystemMetadata(FrozenModel):
     team: str | None = None
     citation: str | None = None
     published: dict[str, float] = Field(default_factory=dict)  # task to the paper's test score
+    likely_cause: str | None = None  # why our scores differ from the published ones, as far as we know
     learns_from: str = "train"  # the split it is trained on by default
     extras: tuple[str, ...] = ("train",)
     networks: bool = True  # whether it trains neural networks, which can use several devices

@@ -7,6 +7,6 @@ columns are passed through.
 from emoscope.tables.formats import PIPE, format_of
 from emoscope.tables.reading import Record, read_records
 from emoscope.tables.turns import turn_columns, turn_list
-from emoscope.tables.writing import open_writer
+from emoscope.tables.writing import RowWriter, open_writer
 
-__all__ = ["PIPE", "Record", "format_of", "open_writer", "read_records", "turn_columns", "turn_list"]
+__all__ = ["PIPE", "Record", "RowWriter", "format_of", "open_writer", "read_records", "turn_columns", "turn_list"]

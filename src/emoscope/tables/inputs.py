@@ -1,6 +1,6 @@
 """Find the input files that a user names: files, folders, globs and URLs such as `s3://bucket/logs/`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -102,7 +102,8 @@ def _find(named: str, output: str | None) -> tuple[Any, list[Mapping[str, Any]]]
             depth = len(PurePosixPath(path).parts)
             files = sorted(system.find(path, detail=True).items())
             # As in Spark, names that begin with . or _ are not data.
-            chosen = {name: info for name, info in files if not _is_marked(PurePosixPath(name).parts[depth:])}
+            hidden = {name for name, _ in files if any(part[0] in "._" for part in PurePosixPath(name).parts[depth:])}
+            chosen = {name: info for name, info in files if name not in hidden}
         elif any(sign in path for sign in "*?["):
             matched = sorted(system.glob(path, detail=True).items())
             # As in a shell, `*` does not match hidden files.
@@ -120,10 +121,6 @@ def _find(named: str, output: str | None) -> tuple[Any, list[Mapping[str, Any]]]
     if not chosen:
         raise InputError(named, f"holds no table to read; expected files named {', '.join(SUFFIXES)}")
     return system, list(chosen.values())
-
-
-def _is_marked(parts: Iterable[str]) -> bool:
-    return any(part[0] in "._" for part in parts)
 
 
 def _input_file(path: str, info: Mapping[str, Any], format: str | None) -> InputFile:

@@ -17,6 +17,7 @@ from emoscope.tables.rows import (
     Place,
     TextRow,
     array_rows,
+    delimiter_of,
     json_rows,
     lines_of,
     plain_rows,
@@ -24,7 +25,7 @@ from emoscope.tables.rows import (
     read_lines,
     table_rows,
 )
-from emoscope.tables.turns import EXPECTED, TURN_COLUMN, row_dialogue, turn_columns
+from emoscope.tables.turns import EXPECTED, TURN_COLUMN, NoTextError, row_dialogue, turn_columns
 
 _PARQUET_SLICE = 20_000
 
@@ -39,12 +40,18 @@ class Record:
 
 
 def read_records(
-    path: str, format: str | None = None, *, column: str | None = None, replace_surrogates: bool = False
+    path: str,
+    format: str | None = None,
+    *,
+    column: str | None = None,
+    replace_surrogates: bool = False,
+    empty_rows: list[int] | None = None,
 ) -> Iterator[Record]:
     """Stream the dialogues of a file, or of standard input for `-`; the first bad row is an InputError.
 
     `column` names the column with the text or the list of turns. `replace_surrogates` replaces halves of surrogate
-    pairs in JSON instead of refusing them.
+    pairs in JSON instead of refusing them. `empty_rows` collects the numbers of rows without text, which are otherwise
+    errors.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.csv"
@@ -77,16 +84,19 @@ def read_records(
                 rows = _delimited_rows(shown, lines, delimited, column)
             case _:
                 rows = plain_rows(lines)
-    return _records(shown, rows, column)
+    return _records(shown, rows, column, empty_rows)
 
 
-def _records(path: str, rows: Iterator[TextRow], column: str | None) -> Iterator[Record]:
+def _records(path: str, rows: Iterator[TextRow], column: str | None, empty_rows: list[int] | None) -> Iterator[Record]:
     for place, columns, problem in rows:
         if columns is None:
             raise InputError(path, problem, row=place.line)
         try:
             dialogue = row_dialogue(columns, column)
         except EmoscopeError as error:
+            if empty_rows is not None and isinstance(error, NoTextError):
+                empty_rows.append(place.line)
+                continue
             raise InputError(path, str(error), row=place.line) from None
         yield Record(place.line, dialogue, columns)
 
@@ -100,7 +110,7 @@ def sniff(path: str, line: Line, kind: Format | None, column: str | None = None)
         return "jsonl"
     if _is_header(text.split("\t"), column):
         return "tsv"
-    return "csv" if kind is None and _is_header(text.split(","), column) else "text"
+    return "csv" if kind is None and _is_header(text.split(delimiter_of(text)), column) else "text"
 
 
 def _is_header(cells: Iterable[str], column: str | None) -> bool:
@@ -113,7 +123,7 @@ def _delimited_rows(path: str, lines: Iterator[Line], kind: Format, column: str 
     if header is None:
         raise InputError(path, "is empty")
     _check_columns(path, header.names, column)
-    return table_rows(header.names, lines, kind)
+    return table_rows(header, lines)
 
 
 def _check_columns(path: str, names: Iterable[str], column: str | None) -> None:

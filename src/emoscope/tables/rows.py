@@ -54,10 +54,11 @@ class Line(NamedTuple):
 
 
 class Header(NamedTuple):
-    """The names of a table's columns, and the position of its first row."""
+    """The names of a table's columns, the position of its first row, and what separates its cells."""
 
     names: Sequence[str]
     end: Place
+    delimiter: str
 
 
 def text_rows(path: str, format: Format, start: Place = START) -> Iterator[TextRow]:
@@ -78,7 +79,7 @@ def text_rows(path: str, format: Format, start: Place = START) -> Iterator[TextR
     elif format == "text":
         yield from plain_rows(read_lines(path, start))
     elif (header := header_of(path, format)) is not None:
-        yield from table_rows(header.names, read_lines(path, max(start, header.end)), format)
+        yield from table_rows(header, read_lines(path, max(start, header.end)))
 
 
 def header_of(path: str, format: Format) -> Header | None:
@@ -191,7 +192,11 @@ class _Cells(NamedTuple):
 
 def read_header(path: str, lines: Iterator[Line], format: Format) -> Header | None:
     """Read the header from the lines of a table."""
-    head = next(_cell_rows(lines, format), None)
+    first = next(_not_blank(lines), None)
+    if first is None:
+        return None
+    delimiter = "\t" if format == "tsv" else delimiter_of(first.text)
+    head = next(_cell_rows(chain([first], lines), delimiter), None)
     if head is None:
         return None
     if head.problem:
@@ -199,12 +204,22 @@ def read_header(path: str, lines: Iterator[Line], format: Format) -> Header | No
     names = [cell.strip() for cell in head.cells]
     if len(set(names)) != len(names):
         raise InputError(path, "names a column twice", row=head.place.line)
-    return Header(names, head.end)
+    return Header(names, head.end, delimiter)
 
 
-def table_rows(names: Sequence[str], lines: Iterator[Line], format: Format) -> Iterator[TextRow]:
+def delimiter_of(header: str) -> str:
+    """What separates the cells of a CSV file: commas, or, in a header without any, semicolons or vertical bars.
+
+    >>> delimiter_of("id,text"), delimiter_of("id;text"), delimiter_of("id|text"), delimiter_of("text")
+    (',', ';', '|', ',')
+    """
+    return next((delimiter for delimiter in ",;|" if delimiter in header), ",")
+
+
+def table_rows(header: Header, lines: Iterator[Line]) -> Iterator[TextRow]:
     """Yield the rows of a table's lines after its header."""
-    for place, _, cells, problem in _cell_rows(lines, format):
+    names = header.names
+    for place, _, cells, problem in _cell_rows(lines, header.delimiter):
         if problem:
             yield TextRow(place, None, problem)
         elif len(cells) != len(names):
@@ -213,25 +228,27 @@ def table_rows(names: Sequence[str], lines: Iterator[Line], format: Format) -> I
             yield TextRow(place, dict(zip(names, cells, strict=True)))
 
 
-def _cell_rows(lines: Iterator[Line], format: Format) -> Iterator[_Cells]:
+def _cell_rows(lines: Iterator[Line], delimiter: str) -> Iterator[_Cells]:
     """Yield rows of cells; a line that opens a quotation mark that is never closed is a broken row."""
     waiting: deque[Line] = deque()  # lines read while looking for a closing quotation mark
     while line := waiting.popleft() if waiting else next(lines, None):
         if line.problem:
             yield _Cells(line.place, line.end, (), line.problem)
-        elif not line.text.strip(" \t\r," if format == "csv" else None):  # spreadsheets end with rows of commas
+        elif not line.text.strip(
+            f" \t\r{delimiter}" if delimiter != "\t" else None
+        ):  # spreadsheets end with rows of commas
             continue
-        elif format == "tsv":  # tab-separated chat data are not quoted: a lone quotation mark is text
+        elif delimiter == "\t":  # tab-separated chat data are not quoted: a lone quotation mark is text
             yield _Cells(line.place, line.end, line.text.split("\t"))
         elif '"' not in line.text:
-            yield _Cells(line.place, line.end, line.text.split(","))
+            yield _Cells(line.place, line.end, line.text.split(delimiter))
         else:
-            yield _quoted(line, waiting, lines)
+            yield _quoted(line, waiting, lines, delimiter)
 
 
-def _quoted(first: Line, waiting: deque[Line], lines: Iterator[Line]) -> _Cells:
+def _quoted(first: Line, waiting: deque[Line], lines: Iterator[Line], delimiter: str) -> _Cells:
     """A row with quotation marks, which may span lines; the ones it uses are removed from `waiting`."""
-    cells, problem = _parse_csv(first.text)
+    cells, problem = _parse_csv(first.text, delimiter)
     if cells is not None or first.text.count('"') % 2 == 0:
         return _Cells(first.place, first.end, cells or (), problem)
     joined = bytearray(first.raw)
@@ -241,7 +258,7 @@ def _quoted(first: Line, waiting: deque[Line], lines: Iterator[Line]) -> _Cells:
             break
         if b'"' in line.raw and joined.count(b'"') % 2 == 0:
             try:
-                cells, _ = _parse_csv(decode_line("", first.place.line, bytes(joined)))
+                cells, _ = _parse_csv(decode_line("", first.place.line, bytes(joined)), delimiter)
             except InputError:
                 break
             if cells is not None:
@@ -257,9 +274,10 @@ def _append_each(lines: Iterator[Line], waiting: deque[Line]) -> Iterator[Line]:
         yield line
 
 
-def _parse_csv(text: str) -> tuple[list[str] | None, str]:
+def _parse_csv(text: str, delimiter: str) -> tuple[list[str] | None, str]:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))  # the module's own is 128 KiB
     try:
-        return next(csv.reader(io.StringIO(text, newline="\n"), strict=True)), ""
+        return next(csv.reader(io.StringIO(text, newline="\n"), delimiter=delimiter, strict=True)), ""
     except csv.Error as error:
-        return None, f"is not a valid row ({error})"
+        unclosed = text.count('"') % 2 == 1
+        return None, "a quotation mark is not closed" if unclosed else f"is not a valid row ({error})"

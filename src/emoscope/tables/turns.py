@@ -13,6 +13,11 @@ from typing import Any
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 
+
+class NoTextError(EmoscopeError):
+    """A row whose turns are all empty."""
+
+
 EXPECTED = "expected columns turn1, turn2, ..., or turns, or text"
 TURN_COLUMN = re.compile(r"turn_?(\d+)", re.IGNORECASE)
 _TRANSLATED = re.compile(r"(.+)_([a-z]{2,3})")
@@ -73,7 +78,7 @@ def dialogue_of(names: Sequence[str], values: Sequence[Any]) -> Dialogue:
     while turns and turns[-1] in (None, ""):  # a shorter dialogue leaves its last columns empty
         turns.pop()
     if not turns:
-        raise EmoscopeError("has no turns")
+        raise NoTextError("has no turns")
     return Dialogue.of("" if turn is None else turn for turn in turns)
 
 

@@ -14,7 +14,7 @@ from emoscope.core.dialogue import Detection
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.tables.files import atomic_write_compressed
-from emoscope.tables.formats import PIPE, Format, format_of
+from emoscope.tables.formats import PIPE, SUFFIXES, Format, format_of, suffix_format
 
 
 def detection_columns(detection: Detection, taken: Iterable[str]) -> dict[str, Any]:
@@ -42,6 +42,8 @@ def detection_names(labels: Iterable[str], taken: Iterable[str]) -> list[str]:
 @contextmanager
 def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
     """Open a writer of rows to a file, whole or not at all, compressed by its name; `-` is standard output."""
+    if format is None and path != PIPE and suffix_format(path) is None:
+        raise EmoscopeError(f"{path}: unknown kind of file; expected a name that ends in {', '.join(SUFFIXES)}")
     kind = format_of(path, format) or "jsonl"
     if path == PIPE:
         if kind == "parquet":
@@ -53,11 +55,12 @@ def open_writer(path: str, format: str | None = None) -> Iterator["RowWriter"]:
     with atomic_write_compressed(path) as handle:
         if kind == "parquet":
             parquet, arrow = (require(name, extra="parquet") for name in ("pyarrow.parquet", "pyarrow"))
-            rows: list[Mapping[str, Any]] = []
-            yield RowWriter(path, lambda _: None, kind, rows=rows)
+            writer = RowWriter(path, lambda _: None, kind)
+            yield writer
+            rows = writer.rows or [writer.example]
             names = dict.fromkeys(name for row in rows for name in row)
-            columns = {name: [row.get(name) for row in rows] for name in names}
-            parquet.write_table(arrow.table(columns), handle, compression="zstd")
+            table = arrow.table({name: [row.get(name) for row in rows] for name in names})
+            parquet.write_table(table.slice(0, len(writer.rows)), handle, compression="zstd")
         else:
             writer = RowWriter(path, lambda text: handle.write(text.encode()), kind)
             yield writer
@@ -83,29 +86,29 @@ def _print(text: str, *, escape: bool) -> None:
 class RowWriter:
     """Writes rows of the same columns in one format."""
 
-    def __init__(
-        self, name: str, write: Callable[[str], Any], kind: Format, *, rows: list[Mapping[str, Any]] | None = None
-    ) -> None:
+    def __init__(self, name: str, write: Callable[[str], Any], kind: Format) -> None:
         self._name = name
         self._write = write
         self._kind = kind
-        self._rows = rows  # for Parquet, whose column types are known only after all rows
         self._names: list[str] | None = None
-        self._count = 0
+        self.written = 0
+        self.rows: list[Mapping[str, Any]] = []  # of Parquet, whose column types are known only after all rows
+        self.example: Mapping[str, Any] = {}  # shows the columns of a Parquet file without rows
 
     def write(self, row: Mapping[str, Any]) -> None:
-        if self._rows is not None:
-            self._rows.append(dict(row))
+        if self._kind == "parquet":
+            self.rows.append(dict(row))
         else:
             self._write(self._text(row))
-            self._count += 1
             if self._names is None:
                 self._names = list(row)
+        self.written += 1
 
-    def write_header(self, names: Sequence[str]) -> None:
-        """Write the header of a CSV or TSV table without rows."""
+    def write_header(self, example: Mapping[str, Any]) -> None:
+        """Write the columns of a table without rows, given a row it could have."""
+        self.example = example
         if self._kind in ("csv", "tsv"):
-            self._write(self._delimited(names))
+            self._write(self._delimited(list(example)))
 
     def finish(self) -> None:
         """Write what follows the last row."""
@@ -125,7 +128,7 @@ class RowWriter:
         names = self._names or list(row)
         if unknown := [name for name in row if name not in names]:
             raise EmoscopeError(
-                f"{self._name}: row {self._count + 1:,} has a column {unknown[0]!r} that the rows before do not have; "
+                f"{self._name}: row {self.written + 1:,} has a column {unknown[0]!r} that the rows before do not have; "
                 "write JSONL, whose rows may differ"
             )
         header = "" if self._names else self._delimited(names)

@@ -62,7 +62,7 @@ def test_columns_travel_along_and_are_not_shown(table: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("suffix", [".csv", ".json", ".jsonl"])
 @pytest.mark.parametrize("whole", [False, True])
-def test_every_format_holds_all_that_was_said(tmp_path: Path, suffix: str, whole: bool) -> None:
+def test_every_format_keeps_all_text(tmp_path: Path, suffix: str, whole: bool) -> None:
     folder = tmp_path / "study"
     made_study(folder, items(3, whole=whole), judges=2, other_labels=True)
     with opened(folder) as client:
@@ -85,7 +85,7 @@ def test_every_format_holds_all_that_was_said(tmp_path: Path, suffix: str, whole
         assert len(found.data) == (9 if whole else 3)
 
 
-def test_label_studio_tasks_come_in_and_go_out(tmp_path: Path) -> None:
+def test_label_studio_tasks_are_imported_and_exported(tmp_path: Path) -> None:
     source = tmp_path / "tasks.json"
     rows = [{"id": 4, "data": {"text": "hi", "topic": 7}}, {"id": 5, "data": {"turns": ["a", "b"]}}]
     source.write_text(json.dumps(rows), encoding="utf-8")
@@ -120,7 +120,7 @@ def test_official_files_are_judged_by_their_own_labels(tmp_path: Path) -> None:
     assert mistake[::2] == (2, "--whole-dialogues: emocontext has one label a dialogue")
 
 
-def test_the_same_command_goes_on_with_the_study_and_gives_the_same_links(table: Path, tmp_path: Path) -> None:
+def test_repeated_command_continues_the_study_with_the_same_links(table: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     first = links(folder, table, "-a", "ann", "--port", "8123")
     assert first["ann"].startswith("http://127.0.0.1:8123/annotate#emo_a1-")
@@ -128,7 +128,7 @@ def test_the_same_command_goes_on_with_the_study_and_gives_the_same_links(table:
     assert again["ann"] == first["ann"].replace("http://127.0.0.1:8123", "https://study.example.org")
     assert set(again) == {"ann", "ben"}
     code, _, message = run("corpus", "annotate", table, "-o", folder, "--judges", "3", "--no-serve")
-    assert (code, "holds a study with other tasks or rules" in message) == (2, True)
+    assert (code, "holds a study with other options (--judges was 7, now 3)" in message) == (2, True)
 
 
 def test_the_report_shows_everyone(table: Path, tmp_path: Path) -> None:
@@ -162,7 +162,7 @@ def test_the_report_shows_everyone(table: Path, tmp_path: Path) -> None:
         ([], "task,label\na,sad\n", "gold.csv: 1 gold questions are too few"),
     ],
 )
-def test_mistakes_are_said_in_one_line(
+def test_mistakes_are_one_line_errors(
     table: Path, tmp_path: Path, arguments: list[str], gold: str | None, message: str
 ) -> None:
     if gold is not None:
@@ -224,7 +224,7 @@ def test_gold_of_a_whole_dialogue_names_its_turns() -> None:
     )
 
 
-def test_an_annotator_is_revoked_and_let_in_by_command(table: Path, tmp_path: Path) -> None:
+def test_annotator_is_revoked_and_readmitted_by_command(table: Path, tmp_path: Path) -> None:
     folder = tmp_path / "study"
     before = links(folder, table, "-a", "ann", "-a", "ben", "--judges", "1")
     code, out, _ = run("corpus", "annotate-revoke", folder, "ann")

@@ -1,4 +1,4 @@
-"""What `emoscope corpus annotate` and its kin take for managers: rounds, people, guidelines, suggestions, files."""
+"""Options of `emoscope corpus annotate` for managers: rounds, people, guidelines, suggestions, files."""
 
 import csv
 import json
@@ -80,7 +80,9 @@ def test_a_study_with_everything(folder: Path) -> None:
         (["--guidelines", "nothing.md"], "nothing.md: no such file"),
     ],
 )
-def test_what_makes_no_sense_is_one_line_and_makes_no_study(folder: Path, options: list[str], message: str) -> None:
+def test_invalid_options_are_a_one_line_error_and_create_no_study(
+    folder: Path, options: list[str], message: str
+) -> None:
     named = [folder / option if option.endswith((".csv", ".md")) else option for option in options]
     if "elsewhere.csv" in options:
         (folder / "elsewhere.csv").write_text("task,label\nz,sad\n", encoding="utf-8")
@@ -117,7 +119,7 @@ def test_the_managers_link_is_renewed_by_command(folder: Path) -> None:
     assert run("corpus", "annotate-revoke", folder / "study")[0] == 2
 
 
-def test_an_import_of_other_tasks_adds_nobody(folder: Path) -> None:
+def test_import_of_other_tasks_adds_no_annotator(folder: Path) -> None:
     """A file of another study must not fill this one with annotators who judged nothing in it."""
     made(folder, "-a", "ann", "--judges", "2")
     (folder / "other.csv").write_text("task,worker,label\nelse1,zoe,sad\nelse2,zoe,sad\n")

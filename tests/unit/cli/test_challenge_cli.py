@@ -1,6 +1,7 @@
 """`emoscope challenge` from template to export, and `emoscope submit` against a server that answers as ours does."""
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from datetime import datetime
@@ -129,9 +130,16 @@ def test_mistakes_are_one_clear_line(tmp_path: Path) -> None:
         assert told in str(result.exception)
 
 
+def test_template_without_the_extra_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    error = run("challenge", "template", "emocontext").exception
+    assert str(error) == "this needs sqlalchemy: pip install 'emoscope[server]'"
+
+
 def test_a_template_is_written_to_a_file(tmp_path: Path) -> None:
     assert done("challenge", "template").split() == ["emocontext", "emotionx-friends", "emotionx-push", "iest"]
-    done("challenge", "template", "iest", "-o", tmp_path / "iest.toml")
+    said = done("challenge", "template", "iest", "-o", tmp_path / "iest.toml")
+    assert said.strip().endswith(f"emoscope challenge create {tmp_path / 'iest.toml'}")
     assert (tmp_path / "iest.toml").read_text() == done("challenge", "template", "iest")
 
 
@@ -240,7 +248,7 @@ def test_submit_shows_why_a_file_was_refused(server: tuple[str, type[Server]], f
         (404, {}, {}, "responded with 404"),
     ],
 )
-def test_submit_tells_what_the_server_said(
+def test_submit_shows_the_servers_message(
     server: tuple[str, type[Server]], file: Path, status: int, found: dict[str, Any], headers: dict[str, str], told: str
 ) -> None:
     url, handler = server
@@ -253,7 +261,7 @@ def test_submit_tells_what_the_server_said(
 @pytest.mark.parametrize(
     "address", ["example.org/challenges/a", "https://example.org", "ftp://example.org/challenges/a"]
 )
-def test_submit_wants_the_address_of_a_challenge(address: str, file: Path) -> None:
+def test_submit_needs_the_url_of_a_challenge(address: str, file: Path) -> None:
     result = run("submit", file, "--challenge", address, "--token", "emo_x")
     assert "expected an address such as" in str(result.exception)
 
@@ -278,7 +286,7 @@ def test_files_texts_and_the_survey_from_the_command_line(tmp_path: Path) -> Non
     assert (tmp_path / "told.csv").read_text().startswith("rank,team,paper,representations: GloVe,")
 
 
-def test_teams_are_told_and_taken_out_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_teams_are_messaged_and_disqualified_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = ["--data-dir", tmp_path / "data"]
     done("challenge", "create", write_challenge(tmp_path / "source", phases=phase("practice", opens=OPENED)), *data)
     token = done("challenge", "register", "mine", "Joy", "Ana", "--email", "ana@example.org", *data).strip()

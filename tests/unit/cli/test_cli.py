@@ -1,9 +1,12 @@
-"""The command as a user types it, in a process of its own where that matters."""
+"""The command line as a user types it, in its own process where that matters."""
 
 import json
 import re
+import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import polars as pl
@@ -66,7 +69,7 @@ def test_detect_pipes() -> None:
     assert done.stdout.split() == ["joy", "anger"]
 
 
-def test_a_closed_pipe_is_no_error() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     code = "from emoscope.cli.main import run; run()"
     line = '["I am so happy"]\n'
     done = subprocess.run(
@@ -84,6 +87,65 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert listing.returncode == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="writes to a full disk")
+@pytest.mark.parametrize("arguments", [("systems",), ("systems", "--json"), ("detect", "-"), ("detect", "I am happy")])
+def test_full_disk_is_a_one_line_error(arguments: tuple[str, ...]) -> None:
+    code = "from emoscope.cli.main import run; run()"
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments],
+            input="I am happy\n",
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.stderr, done.returncode) == ("emoscope: No space left on device\n", 2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="sends signals")
+def test_ctrl_c_prints_one_line_however_often_it_is_pressed(tmp_path: Path) -> None:
+    (tmp_path / "many.txt").write_text("I am happy\n" * 100_000)
+    command = [sys.executable, "-c", "from emoscope.cli.main import run; run()", "detect", "many.txt", "-o", "out.csv"]
+    for presses in (1, 2):
+        with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+            while not list(tmp_path.glob(".out*")):
+                time.sleep(0.05)
+            time.sleep(0.5)
+            process.send_signal(signal.SIGINT)
+            assert process.stderr is not None
+            assert process.stderr.readline() == "emoscope: interrupted\n"
+            for _ in range(presses - 1):
+                process.send_signal(signal.SIGINT)
+            assert process.stderr.read() == ""
+        assert process.returncode in {130, -signal.SIGINT}
+        assert not list(tmp_path.glob("*out*"))
+
+
+def test_port_in_use_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "tasks.csv").write_text("text\nI am happy\n")
+    annotate = ("corpus", "annotate", tmp_path / "tasks.csv", "-o", tmp_path / "study")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        for command in (("serve", "--data-dir", tmp_path / "data"), annotate):
+            code, _, message = run(*command, "--port", str(port))
+            assert code == 2
+            assert message == (
+                f"cannot listen on 127.0.0.1, port {port}: address already in use; choose others: --host, --port"
+            )
+    assert not (tmp_path / "data").exists() and not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize(
+    ("turn", "noted"), [("chats.csvv", True), ("logs/chats.xlsx", True), ("ok.", False), ("see you.there", False)]
+)
+def test_a_mistyped_file_name_is_noted(turn: str, noted: bool, tmp_path: Path) -> None:
+    done = emoscope("detect", turn, cwd=tmp_path)
+    assert done.returncode == 0
+    said = f"note: there is no file {turn!r}; it was read as what somebody said\n"
+    assert done.stderr == (said if noted else "")
+
+
 def test_a_negative_seed_is_refused() -> None:
     code, _, said = run("evaluate", "p.txt", "--task", "iest", "--gold", "g.txt", "--seed", "-1")
     assert code == 2
@@ -95,6 +157,7 @@ def test_a_negative_seed_is_refused() -> None:
     [
         (["detect", "missing.csv"], "missing.csv: no such file"),
         (["detect", "hi", "--model", "nowhere"], "no model named 'nowhere'"),
+        (["detect", "hi", "--model", "defualt"], "did you mean 'default'?"),
         (["detect", "hi", "--prior", "happy"], "--prior: expected label=number"),
         (["train", "nanu", "--task", "emocontext", "-o", "x"], "no system named 'nanu'; did you mean 'nano'?"),
         (["train", "nano", "--task", "emo", "-o", "x"], "no task named 'emo'"),
@@ -105,7 +168,7 @@ def test_a_negative_seed_is_refused() -> None:
         (["predict", "nano", "--task", "emocontext", "-o", "x"], "give either --input FILE or --split NAME"),
     ],
 )
-def test_a_users_mistake_is_one_line(
+def test_user_error_is_one_line(
     arguments: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -117,7 +180,14 @@ def test_a_users_mistake_is_one_line(
     assert not (tmp_path / "x").exists()
 
 
-def test_a_users_mistake_ends_the_process_with_2(tmp_path: Path) -> None:
+def test_a_file_without_known_columns_is_answered_with_the_option(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,message\n1,I am happy\n")
+    code, _, said = run("detect", tmp_path / "a.csv")
+    assert code == 2
+    assert said.endswith("found: id, message; name the text's with --column")
+
+
+def test_user_error_exits_with_2(tmp_path: Path) -> None:
     done = emoscope("detect", "missing.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert "missing.csv: no such file" in done.stderr
@@ -135,7 +205,7 @@ def test_a_users_mistake_ends_the_process_with_2(tmp_path: Path) -> None:
         (b"id\tturn1\tturn2\tturn3\n0\ta\xff\tb\tc\n", "row 2: not valid UTF-8"),
     ],
 )
-def test_bad_files_are_one_line_and_leave_nothing(content: bytes, expected: str, tmp_path: Path) -> None:
+def test_bad_files_are_one_line_errors_and_leave_nothing(content: bytes, expected: str, tmp_path: Path) -> None:
     bad = tmp_path / "bad.txt"
     bad.write_bytes(content)
     out = tmp_path / "out.txt"

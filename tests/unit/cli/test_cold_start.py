@@ -1,4 +1,4 @@
-"""What a first answer does not wait for."""
+"""What a first prediction does not have to import."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ def test_detect_imports_only_what_it_needs(options: tuple[str, ...]) -> None:
     command = [sys.executable, "-c", CODE.replace("run()\n", "try: run()\nexcept SystemExit: pass\n")]
     done = subprocess.run([*command, "detect", "I love you", *options], capture_output=True, text=True, check=True)
     imported = set(json.loads(done.stdout.splitlines()[-1]))
-    unwanted = {"polars", "pyarrow", "requests", "emoscope.cli.corpus.group", "emoscope.cli.train", "emoscope.tasks"}
+    unwanted = {"polars", "pyarrow", "requests", "emoscope.cli.corpus.build", "emoscope.cli.train", "emoscope.tasks"}
     if library() is not None and library().emoscope_supported():
         unwanted |= {"onnxruntime"}
     if not options:  # typer parses options with it

@@ -66,10 +66,11 @@ def test_dedupe_writes_only_rows_to_standard_output(files: Path) -> None:
         ("mine header.csv --seeds seeds.csv -o mined", "header.csv: has no dialogues"),
         ("seeds header.csv -o drawn", "header.csv: has no dialogues"),
         ("aggregate judged.csv -o labels.csv --discard-others mined.jsonl", "mined.jsonl: nobody has judged any of"),
+        ("filter rows.jsonl -o out --offensive off --threshold 0.5", "--threshold: the offensive filter is off"),
         ("annotate-export study -o each --per-annotator each", "--per-annotator: expected .csv, .json or .jsonl"),
     ],
 )
-def test_a_mistake_gets_one_line(files: Path, command: str, message: str) -> None:
+def test_mistake_is_a_one_line_error(files: Path, command: str, message: str) -> None:
     (files / "mined.jsonl").write_text('{"id": "z", "turns": ["hi"], "mined_as": "others"}\n')
     if "study" in command:
         assert run("corpus", "annotate", "rows.jsonl", "-o", "study", "--no-serve", "-a", "ann")[0] == 0
@@ -78,6 +79,37 @@ def test_a_mistake_gets_one_line(files: Path, command: str, message: str) -> Non
     assert message in error
     assert "\n" not in error
     assert not (files / "each").exists()
+
+
+@pytest.mark.parametrize(
+    "command", ["collect chat.txt --format whatsapp", "sample rows.jsonl --size 1", "windows rows.jsonl"]
+)
+def test_an_output_of_unknown_format_is_not_sent_to_an_option_for_inputs(files: Path, command: str) -> None:
+    code, _, error = run("corpus", *command.split(), "-o", "x.weird")
+    assert code == 2
+    assert error.startswith("x.weird: unknown kind of file; expected a name that ends in .csv, ")
+    assert "--format" not in error
+    assert not (files / "x.weird").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--judges 3", "--judges was 7, now 3"),
+        ("--labels joy,sad --seed 5", "--labels was happy,sad,angry,others, now joy,sad; --seed was 1, now 5"),
+        ("--other-labels", "--other-labels was off, now on"),
+        ("--suggest nano", "--suggest was not given, now nano"),
+        ("--training gold.csv --labels happy,sad,angry,others", "tasks, gold answers or rounds"),
+    ],
+)
+def test_study_with_other_options_names_them(files: Path, options: str, message: str) -> None:
+    study = ["corpus", "annotate", "rows.jsonl", "-o", "study", "--no-serve", "-a", "ann"]
+    assert run(*study)[0] == 0
+    code, _, error = run(*study, *options.split())
+    assert code == 2
+    shown = f"options ({message})" if message.startswith("--") else message
+    assert f"study: holds a study with other {shown}, which was not changed" in error
+    assert (files / "study").exists()
 
 
 def test_a_refused_study_leaves_no_folder(files: Path) -> None:

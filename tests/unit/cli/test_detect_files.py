@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as arrow
 import pytest
+from pyarrow import parquet
 
 from emoscope.detector import load
 from kits.corpus_command import run, stdout_of
@@ -60,7 +62,7 @@ def test_several_files_and_folders(chats: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("chats")
-def test_what_is_meant_must_be_clear(arguments: list[str], message: str) -> None:
+def test_ambiguous_input_is_refused(arguments: list[str], message: str) -> None:
     Path("empty").mkdir()
     code, _, said = run("detect", "--model", "nano", *arguments)
     assert (code, message in said) == (2, True), said
@@ -82,13 +84,54 @@ def test_a_table_without_rows_keeps_its_header(name: str, tmp_path: Path) -> Non
     assert header == ["id", "text", "label", "truncated", "note", *(f"score_{label}" for label in load("nano").labels)]
 
 
+@pytest.mark.parametrize("source", ["a.csv", "a.parquet"])
+def test_a_parquet_file_without_rows_keeps_its_columns(source: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\n")
+    parquet.write_table(arrow.table({"id": arrow.array([], arrow.int64()), "text": [""][:0]}), tmp_path / "a.parquet")
+    detect(str(tmp_path / source), "-o", str(tmp_path / "out.parquet"))
+    written = parquet.read_schema(tmp_path / "out.parquet")
+    scores = [f"score_{label}" for label in load("nano").labels]
+    assert written.names == ["id", "text", "label", "truncated", "note", *scores]
+    types = [str(written.field(name).type) for name in ("label", "truncated", "note", scores[0])]
+    assert types == ["string", "bool", "string", "double"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", f"id,text\n1,hello\n2,\n3,{ANGRY}\n"),
+        ("a.tsv", f"id\tturn1\tturn2\n1\thello\t\n2\t\t\n3\thi\t{ANGRY}\n"),
+        ("a.jsonl", f'{{"id": "1", "text": "hello"}}\n{{"id": "2", "text": ""}}\n{{"id": "3", "text": "{ANGRY}"}}\n'),
+    ],
+)
+@pytest.mark.parametrize("options", [(), ("--timeline",), ("--explain",)])
+def test_rows_without_text_are_reported_and_left_out(
+    name: str, content: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """As `score` does; every other row is answered."""
+    (tmp_path / name).write_text(content)
+    source, target = tmp_path / name, tmp_path / "out.jsonl"
+    code, _, said = run("detect", "--model", "nano", source, "-o", target, *options)
+    row = 2 if name == "a.jsonl" else 3
+    assert (code, f"{source}: left out 1 row without text (row {row})\n" in said) == (0, True), said
+    assert "2 dialogues labelled into" in said
+    assert [line["id"] for line in read_jsonl(target) if line.get("turn", 1) == 1] == ["1", "3"]
+
+
+def test_a_file_without_any_text_is_a_negative_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,text\n" + "".join(f"{number},\n" for number in range(9)))
+    code, printed, said = run("detect", "--model", "nano", tmp_path / "a.csv", "--json")
+    assert (code, json.loads(printed)) == (1, [])
+    assert "a.csv: left out 9 rows without text (row 2, 3, 4, 5, 6, ...)\n" in said
+
+
 @pytest.mark.usefixtures("chats")
 def test_an_empty_turn_is_not_the_working_folder() -> None:
     assert set(json.loads(detect("", "--json"))) == {"label", "scores", "truncated", "note"}
 
 
 @pytest.mark.usefixtures("chats")
-def test_words_that_happen_to_be_names_are_turns_beside_others() -> None:
+def test_words_that_look_like_names_are_turns() -> None:
     assert set(json.loads(detect("logs", "where are they?", "--json"))) == {"label", "scores", "truncated", "note"}
 
 
@@ -159,7 +202,7 @@ def test_screens_and_pipes_without_all_characters(encoding: str, tmp_path: Path)
     assert refused.stderr.startswith(f"emoscope: standard output is {encoding}, which has no")
 
 
-def test_half_a_character_is_one_line(tmp_path: Path) -> None:
+def test_half_a_character_is_a_one_line_error(tmp_path: Path) -> None:
     source = tmp_path / "a.jsonl"
     source.write_text('{"text": "so \\ud83d"}\n')
     code, _, said = run("detect", "--model", "nano", source)

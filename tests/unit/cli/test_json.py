@@ -1,4 +1,4 @@
-"""`--json` is there for every command that ends, and prints one document."""
+"""`--json` exists for every command that ends, and prints one document."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def test_every_command_has_it() -> None:
     assert without == NEVER_END | SHOWS
 
 
-def test_commands_that_change_something_say_what(tmp_path: Path) -> None:
+def test_commands_report_what_they_changed(tmp_path: Path) -> None:
     data = ("--data-dir", tmp_path / "data", "--json")
     file = write_challenge(tmp_path / "source", phases=phase("practice", opens=None))
 

@@ -59,7 +59,7 @@ def test_progress_in_a_pipe_is_a_line_now_and_then(
     assert lines[0].endswith("a second") and lines[2].endswith("left")
 
 
-def test_a_baseline_for_a_corpus_of_ones_own(tmp_path: Path) -> None:
+def test_baseline_for_a_custom_corpus(tmp_path: Path) -> None:
     labels = load("nano").labels
     rows = [{"id": str(number), "turns": ["I hate you"], "label": labels[0]} for number in range(3)]
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -1,10 +1,11 @@
-"""What a command answers is printed in one way: for people, or with `--json` for programs."""
+"""Results of commands are printed in one way: for people, or with `--json` for programs."""
 
 import json
 
 import pytest
 from typer.testing import CliRunner
 
+from emoscope.cli.output import console, table
 from emoscope.cli.result import CommandGroup, CommandResult, with_json
 
 RESULTS = {
@@ -52,3 +53,21 @@ def test_people_and_programs_get_the_same_answer(name: str, out: str, error: str
 def test_only_a_command_with_a_result_gets_the_option() -> None:
     assert with_json(other) is other
     assert CliRunner().invoke(app, ["other", "--json"]).exit_code == 2
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 110, 200])
+def test_a_table_breaks_no_word_in_a_narrow_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    columns = ["system", "what it is", "task", "F1", "rows"]
+    rows = [
+        ["emocontext-baseline", "an unsophisticated recurrent network", "emotionx-friends\niest", "0.8185 ± 0.0048", 1],
+        ["nano", "n-grams", "emocontext", "0.7332 ± 0.0000", 30_160],
+    ]
+    screen = console()
+    with screen.capture() as shown:
+        screen.print(table("Systems", columns, rows, left=3, no_wrap=(0, 2, 3)))
+    text = shown.get()
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+    for whole in ("emocontext-baseline", "emotionx-friends", "0.8185 ± 0.0048", "30,160"):
+        assert whole in text
+    assert {"what", "it", "unsophisticated", "recurrent", "network"} <= set(text.split())

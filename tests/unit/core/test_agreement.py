@@ -1,4 +1,4 @@
-"""Fleiss' kappa against published and hand-computed values, and against another way of reckoning it."""
+"""Fleiss' kappa against published and hand-computed values and another formula."""
 
 import math
 from itertools import combinations
@@ -57,13 +57,13 @@ def test_kappa_is_nan_where_it_is_not_defined(votes: list[list[int]]) -> None:
     assert math.isnan(fleiss_kappa(np.array(votes)))
 
 
-def test_a_label_nobody_chose_has_no_kappa() -> None:
+def test_label_without_votes_has_no_kappa() -> None:
     per_label = fleiss_kappa_per_label(np.array([[2, 1, 0], [0, 3, 0]]))
     assert np.isnan(per_label).tolist() == [False, False, True]
 
 
 @pytest.mark.parametrize("votes", [[1, 2], [[1.5, 2]], [[-1, 3]], [[math.nan, 3]]])
-def test_what_are_no_votes_is_said(votes: list[object]) -> None:
+def test_invalid_votes_are_reported(votes: list[object]) -> None:
     with pytest.raises(EmoscopeError, match="votes must be"):
         fleiss_kappa(np.array(votes, np.float64))
 

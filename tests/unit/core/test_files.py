@@ -1,4 +1,4 @@
-"""Files and folders that appear whole."""
+"""Atomic writes of files and folders."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from emoscope.core.files import atomic_folder, atomic_write
 
 
-def test_what_is_written_has_the_usual_permissions(tmp_path: Path) -> None:
+def test_written_files_have_the_usual_permissions(tmp_path: Path) -> None:
     (tmp_path / "usual").write_text("")
     (tmp_path / "folder").mkdir()
     with atomic_write(tmp_path / "file") as handle:

@@ -54,7 +54,7 @@ def test_nested_results_become_plain_values() -> None:
     ]
 
 
-def test_what_is_no_json_is_refused(tmp_path: Path) -> None:
+def test_invalid_json_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TypeError):
         jsonable(object())
     path = tmp_path / "a.json"

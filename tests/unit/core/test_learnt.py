@@ -40,7 +40,7 @@ def test_an_emoji_alone_is_a_text() -> None:
     assert one != other
 
 
-def test_what_anybody_says_is_nobodys_item() -> None:
+def test_common_lines_identify_no_item() -> None:
     assert LearntItems.of({"ours": [item("hi"), item("hi", "how are you")]}).overlap([item("hi")]) == Overlap(0, 1)
 
 
@@ -57,7 +57,7 @@ def test_a_share_that_chance_explains_is_not_learnt() -> None:
     assert Overlap(300, 9591).is_learnt
 
 
-def test_the_record_survives_a_file_and_stays_small(tmp_path: Path) -> None:
+def test_record_survives_saving_and_is_small(tmp_path: Path) -> None:
     examples = [item(f"this is item number {number}") for number in range(20_000)]
     learnt = LearntItems.of({"a": examples[:15_000], "b": examples[15_000:]})
     learnt.save(tmp_path)
@@ -84,7 +84,7 @@ def test_an_empty_record(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", b"PK\x03\x04 cut off"])
-def test_a_broken_record_is_one_line(content: bytes, tmp_path: Path) -> None:
+def test_broken_record_is_a_one_line_error(content: bytes, tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(InputError, match=r"is not a record of what a model learnt|is empty") as caught:
         LearntItems.load(tmp_path)

@@ -102,7 +102,7 @@ def test_nothing_over_nothing_is_zero() -> None:
     assert safe_divide(np.array([0, 1]), np.array([0, 2])).tolist() == [0, 0.5]
 
 
-def test_unknown_labels_and_unequal_lengths_are_said() -> None:
+def test_unknown_labels_and_unequal_lengths_are_reported() -> None:
     with pytest.raises(EmoscopeError, match="unknown label 'x'; expected one of: a, b"):
         encode(["x"], ["a", "b"])
     with pytest.raises(EmoscopeError, match="2 gold labels but 1 predictions"):

@@ -1,4 +1,4 @@
-"""Charts: what is saved, how it stands alone, and that every figure of a corpus can be drawn."""
+"""Charts: saved files are self-contained, and every figure of a corpus can be drawn."""
 
 import json
 import math
@@ -34,7 +34,7 @@ def texts(drawing: str) -> list[str]:
     return [part.text for part in parts if part.text]
 
 
-def test_svg_is_well_formed_and_holds_the_words() -> None:
+def test_svg_is_well_formed_and_has_the_text() -> None:
     found = texts(plots.svg(chart()))
     assert {"joy", "fear", "one line", "another", "A <title> & more"} <= set(found)
 
@@ -52,7 +52,7 @@ def test_png_is_a_png(tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
-def test_html_stands_alone(tmp_path: Path) -> None:
+def test_html_is_self_contained(tmp_path: Path) -> None:
     page = plots.save(chart(), tmp_path / "a.html").read_text("utf-8")
     assert "<title>A &lt;title&gt; &amp; more</title>" in page
     assert "<svg" in page and "<script" not in page
@@ -60,7 +60,7 @@ def test_html_stands_alone(tmp_path: Path) -> None:
     assert set(re.findall(r"https?://[^\"' ]+", page)) <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 
 
-def test_json_holds_the_data_and_our_look(tmp_path: Path) -> None:
+def test_chart_json_has_the_data_and_our_theme(tmp_path: Path) -> None:
     saved = json.loads(plots.save(chart(), tmp_path / "a.json").read_text("utf-8"))
     assert saved["config"]["font"].startswith("Liberation Sans")
     assert "url" not in saved["data"]
@@ -86,7 +86,7 @@ def test_nothing_is_left_behind_when_drawing_fails(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'emoscope\[plots\]'"):
         plots.altair()

@@ -197,7 +197,7 @@ def test_on_right_or_wrong_it_is_the_sign_test() -> None:
     assert wilcoxon(values) == pytest.approx(2 * stats.norm.sf(20 / np.sqrt(40)))
 
 
-def test_no_difference_at_all_is_no_evidence() -> None:
+def test_no_difference_is_no_evidence() -> None:
     assert wilcoxon([]) == wilcoxon([0, 0, 0]) == 1
 
 
@@ -205,12 +205,12 @@ def test_no_difference_at_all_is_no_evidence() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 1, 95])
-def test_an_impossible_level_is_said(level: float) -> None:
+def test_impossible_level_is_reported(level: float) -> None:
     with pytest.raises(EmoscopeError, match="confidence level must lie between 0 and 1"):
         bootstrap_interval(np.eye(2), accuracy, level=level, samples=5)
 
 
-def test_nothing_to_resample_is_said() -> None:
+def test_nothing_to_resample_is_reported() -> None:
     with pytest.raises(EmoscopeError, match="no items"):
         bootstrap_interval(np.zeros((2, 2)), accuracy)
     with pytest.raises(EmoscopeError, match="at least 1, not 0"):

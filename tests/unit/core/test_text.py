@@ -117,7 +117,7 @@ def test_examples(written: str, plain: str) -> None:
     assert normalise_text(written) == plain
 
 
-def test_what_was_changed_is_counted() -> None:
+def test_changes_are_counted() -> None:
     found = normalise("OMG @bob I\x92m SOOO happy!!! 😂👍🏽 :) <3 http://t.co/x [#TargetWord#] I DON'T")
     assert found.text == (
         "OMG @user I'm SOO happy! face with tears of joy thumbs up smiling face red heart <url> [#TRIGGERWORD#] I DON'T"

@@ -39,7 +39,7 @@ def test_a_head_that_could_not_answer_is_refused(changes: dict[str, Any], wanted
         head(**changes)
 
 
-def test_what_is_written_is_read_and_nothing_unset_is_written(tmp_path: Path) -> None:
+def test_written_settings_can_be_read_and_unset_ones_are_omitted(tmp_path: Path) -> None:
     full = head(prior={"good": 1, "bad": 9}, prior_source="traffic", estimate=True, temperature=2, decision={"bad": 3})
     for bundle in (
         Bundle(name="größe", task="iest", heads=(head(), full)),
@@ -82,13 +82,13 @@ def test_a_folder_of_another_kind_is_refused(changes: dict[str, Any], wanted: st
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "3"])
-def test_a_broken_file_is_one_line(text: str, tmp_path: Path) -> None:
+def test_broken_file_is_a_one_line_error(text: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="is not a model description"):
         Bundle.load(tmp_path)
 
 
-def test_an_empty_folder_is_said(tmp_path: Path) -> None:
+def test_empty_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match=rf"holds no model \({FILE} is missing\)"):
         Bundle.load(tmp_path)
 
@@ -115,7 +115,7 @@ def test_a_model_is_a_preset_or_a_folder(tmp_path: Path, monkeypatch: pytest.Mon
     assert resolve("default") == tmp_path / "nano"  # an installation without the larger models
 
 
-def test_the_hash_tells_names_and_contents_apart(tmp_path: Path) -> None:
+def test_hash_depends_on_names_and_contents(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a").write_bytes(b"1")
     (tmp_path / "b").write_bytes(b"2")

@@ -83,7 +83,7 @@ def _frames() -> dict[str, Callable[[dict[str, list[Any]]], Any]]:
 
 
 @pytest.mark.parametrize("kind", _frames())
-def test_tables_come_back_as_what_they_were(detector: Detector, kind: str) -> None:
+def test_tables_keep_their_types(detector: Detector, kind: str) -> None:
     frame = _frames()[kind]({"id": [1, 2], "said": [ANGRY, CALM], "label": ["a", "b"]})
     answered = detector.to_frame(frame, column="said")
     assert type(answered) is type(frame)
@@ -140,10 +140,15 @@ def test_answers_can_be_read_and_written(detector: Detector) -> None:
     assert pickle.loads(pickle.dumps(timeline)) == timeline
 
 
-def test_notebooks_show_html_and_nothing_that_was_said_is_markup(detector: Detector) -> None:
+def test_notebooks_show_escaped_html(detector: Detector) -> None:
     said = ["<script>alert(1)</script>", ANGRY]
     for shown in (detector(said), detector.timeline(said), detector.explain(said)):
         html = shown._repr_html_()
         assert "<table" in html and "<script" not in html
     assert "&lt;script&gt;" in detector.timeline(said)._repr_html_()
     assert "<mark" in detector.explain(said)._repr_html_()
+
+
+def test_a_mistyped_option_is_not_ignored() -> None:
+    with pytest.raises(TypeError, match=r"a detector has no option 'label'; did you mean 'labels'\?"):
+        emoscope.load("nano").with_(label="emocontext")  # type: ignore[call-arg]

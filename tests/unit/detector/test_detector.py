@@ -96,7 +96,7 @@ def test_texts_get_the_answers_of_dialogues(detector: Detector) -> None:
     assert (detector.predict_proba(given) == detector.predict_proba(dialogues)).all()
 
 
-def test_scores_that_are_no_numbers_are_refused(detector: Detector) -> None:
+def test_scores_that_are_not_numbers_are_refused(detector: Detector) -> None:
     broken = Detector(detector._model)
     answers = broken.infer([Dialogue.of("hi")])
     answers.probabilities[0, 0] = np.nan

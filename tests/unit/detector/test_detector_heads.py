@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
 
 
-def test_a_head_is_chosen_by_name(folder: Path) -> None:
+def test_head_is_selected_by_name(folder: Path) -> None:
     first, second = emoscope.load(folder), emoscope.load(folder, labels="tone")
     assert (first.head, first.labels) == ("mood", ("calm", "glad", "cross"))
     assert (second.head, second.labels) == ("tone", ("up", "down"))
@@ -39,7 +39,7 @@ def test_each_head_has_its_own_prior(folder: Path) -> None:
     assert own.detect(["hi"]).label == "down"
 
 
-def test_an_unknown_name_is_one_line_with_the_names(folder: Path) -> None:
+def test_unknown_name_is_a_one_line_error_with_the_known_ones(folder: Path) -> None:
     with pytest.raises(EmoscopeError, match=r"^model mine has no labels named 'ekman'; it has: mood, tone$"):
         emoscope.load(folder, labels="ekman")
     with pytest.raises(EmoscopeError, match=r"^model nano has no labels named 'ekman'; it has: emocontext$"):
@@ -66,7 +66,7 @@ def test_abstaining_looks_at_the_chosen_labels_probability(folder: Path) -> None
     assert emoscope.load(folder, for_metric=True, abstain_below=0.16).detect(["hi"]).label is None
 
 
-def test_a_detector_can_be_made_of_ones_own_block() -> None:
+def test_detector_can_wrap_a_custom_block() -> None:
     detector = Detector(even_model(), labels="tone")
     assert detector.detect(["hi"]).label == "up"
 

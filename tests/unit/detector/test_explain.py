@@ -132,7 +132,7 @@ def test_sampled_words_sum_too_and_every_call_agrees(nano: Detector, count: int)
     assert len(found.turns[1].words) == 3 * count
 
 
-def test_sampling_comes_near_the_exact_values(monkeypatch: pytest.MonkeyPatch, nano: Detector) -> None:
+def test_sampling_approximates_the_exact_values(monkeypatch: pytest.MonkeyPatch, nano: Detector) -> None:
     turns = ["what now", "I am not sad but so very happy 😂"]
     monkeypatch.setattr("emoscope.detector.explain.VARIANTS", 10_000)
     exact = [word.contribution for word in nano.explain(turns).turns[1].words]
@@ -155,7 +155,7 @@ def test_turns_that_are_not_read_have_no_part_in_it(nano: Detector) -> None:
     assert_sums(found)
 
 
-def test_a_very_long_turn_is_no_trouble(nano: Detector) -> None:
+def test_very_long_turn_is_handled(nano: Detector) -> None:
     found = nano.explain(["hi", "happy " * 100_000])
     assert found.label == "happy"
     assert len(found.turns[1].words) < 1000
@@ -180,7 +180,7 @@ def test_the_speakers_stay_while_words_go() -> None:
     assert seen == {"Ann", "Bob"}
 
 
-def test_a_masked_word_is_asked_about_and_never_left_out() -> None:
+def test_masked_word_is_never_removed_by_an_explanation() -> None:
     def log_odds(dialogue: Dialogue) -> float:
         assert dialogue.texts[0].count("[#TRIGGERWORD#]") == 1
         return float(len(dialogue.texts[0].split()))
@@ -268,7 +268,7 @@ def test_marks_without_colour_and_pens_with_it(nano: Detector) -> None:
     assert "\x1b[1;32m😂😂" in standard
 
 
-def test_unread_turns_are_said(nano: Detector) -> None:
+def test_unread_turns_are_reported(nano: Detector) -> None:
     plain = shown(nano.explain(["one", "two", "three", "so happy"]), force_terminal=False)
     assert "      -  one" in plain
     assert "older than what the model reads" in plain

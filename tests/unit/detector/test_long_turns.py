@@ -90,14 +90,14 @@ def test_windows_cover_the_text() -> None:
         assert all(len(window) <= 2 * 160 for window in texts)
 
 
-def test_plain_windows_are_no_evidence_against_an_emotion() -> None:
+def test_plain_windows_do_not_outvote_an_emotion() -> None:
     mix = np.array([0.8, 0.1, 0.1])
     plain, angry = [0.97, 0.02, 0.01], [0.05, 0.9, 0.05]
     assert pooled(np.array([plain] * 9 + [angry]), mix).argmax() == 1
     assert pooled(np.array([plain] * 10), mix) == pytest.approx(plain)
 
 
-def test_masked_turn_stays_whole() -> None:
+def test_masked_turn_is_kept_whole() -> None:
     detector = emoscope.load("default", labels="iest")
     text = "[#TRIGGERWORD#] " + "so it goes " * 60
     asked = [Example.last(Dialogue.of([text])), Example.last(Dialogue.of([text[:400]]))]

@@ -7,7 +7,7 @@ from pathlib import Path
 import emoscope
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import resolve
-from emoscope.distil.everyday import GENERAL, JOINED_CHARACTERS, everyday_examples, general_targets, joined_examples
+from emoscope.distil.everyday import GENERAL, JOINED_CHARACTERS, everyday_examples, joined_examples, vote_shares
 from emoscope.evaluation.behaviour import near_copies
 
 
@@ -19,7 +19,7 @@ def test_situations_are_taught_whole_or_not_at_all() -> None:
     assert set(counts) == set(GENERAL)
     assert min(counts.values()) >= 30
     assert not {e.context.texts for e in taught} & {e.context.texts for e in held_out}
-    assert (general_targets(taught).sum(1).round(6) == 1).all()
+    assert (vote_shares(taught).sum(1).round(6) == 1).all()
 
 
 def test_longer_messages_are_joined_from_what_is_taught() -> None:

@@ -13,7 +13,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, resolve
 from emoscope.detector.model import FittedModel
-from emoscope.distil.everyday import everyday_examples, general_targets
+from emoscope.distil.everyday import everyday_examples, vote_shares
 from emoscope.distil.pool import ASKED, REMEMBERED, known_answers, load_answers
 from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather
 from emoscope.models.torch.multitask import MultiTaskClassifier
@@ -49,7 +49,7 @@ def test_everyday_dialogues_that_no_teacher_answered_are_taught_by_their_labels(
     targets = gather([], StudentPlan(everyday=2, joined=0, limit=5, heads=("general",)), FitContext())
     examples = everyday_examples()[:5]
     assert targets.examples == 2 * examples
-    assert np.array_equal(targets.table(), np.tile(general_targets(examples), (2, 1)))
+    assert np.array_equal(targets.table(), np.tile(vote_shares(examples), (2, 1)))
 
 
 def test_open_is_reminded_with_the_texts_it_may_learn_from_alone(data: Path) -> None:
@@ -58,7 +58,7 @@ def test_open_is_reminded_with_the_texts_it_may_learn_from_alone(data: Path) -> 
     assert [(task, set(answers)) for task, _, answers in known] == [("general", {"comments"})]
 
 
-def test_a_student_is_asked_about_the_pool_where_that_is_wanted(data: Path) -> None:
+def test_pool_predictions_are_collected_if_asked(data: Path) -> None:
     model = FittedModel.load(resolve("default"))
     for task, _, answers in known_answers(model, FitContext(resources=data), limit=2, pool=True):
         assert set(answers) == ({"own", *ASKED[task]} if task in ASKED else set(REMEMBERED[True]))
@@ -104,7 +104,7 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
         ("epochs=many", "--set 'epochs': Input should be a valid integer"),
     ],
 )
-def test_wrong_settings_of_a_student_are_one_line(setting: str, message: str, tmp_path: Path) -> None:
+def test_wrong_settings_of_a_student_are_a_one_line_error(setting: str, message: str, tmp_path: Path) -> None:
     done = run("distil", "student", tmp_path / "answers.npz", "-o", tmp_path / "student", "--set", setting)
     assert isinstance(done.exception, EmoscopeError)
     assert message in str(done.exception)

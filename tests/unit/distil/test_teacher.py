@@ -63,7 +63,7 @@ def test_every_example_is_answered_by_the_fold_that_had_not_seen_it(
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_path: Path) -> None:
+def test_killed_run_resumes_with_the_missing_folds(data: Path, tmp_path: Path) -> None:
     plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), folds=2, max_length=120, limit=300)
     context = FitContext(device="cpu", resources=data)
     teach_by_folds(plan, tmp_path / "out", context, only=[0], keep=tmp_path / "kept")
@@ -85,7 +85,7 @@ def test_a_killed_run_goes_on_with_the_folds_that_are_missing(data: Path, tmp_pa
     assert not np.isnan(merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"]).any()
 
 
-def test_a_decoder_is_told_whether_to_list_the_labels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decoder_prompt_lists_labels_if_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MultiTaskClassifier, "fit", lambda teacher, *_: teacher)
     plan = TeacherPlan(pretrained="any", list_labels=False, corpora="open")
     lessons = {"general": (everyday_examples()[:2], np.zeros((2, len(GENERAL))))}
@@ -94,13 +94,13 @@ def test_a_decoder_is_told_whether_to_list_the_labels(tmp_path: Path, monkeypatc
     assert fit_teacher([lessons], TeacherPlan(pretrained="any"), "any", FitContext()).settings["list_labels"] is True
 
 
-def test_a_folder_without_answers_is_one_line(data: Path, tmp_path: Path) -> None:
+def test_folder_without_answers_is_a_one_line_error(data: Path, tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="has no teacher's probabilities"):
         merged_probabilities(tmp_path, TeacherPlan(pretrained="any"), FitContext(resources=data))
 
 
 @pytest.mark.parametrize("setting", ["fold=3", "folds=two", "folds=1", "network=other"])
-def test_a_wrong_setting_is_one_line(setting: str, data: Path, tmp_path: Path) -> None:
+def test_wrong_setting_is_a_one_line_error(setting: str, data: Path, tmp_path: Path) -> None:
     command = ["distil", "teach", "any", "-o", str(tmp_path / "out"), "--set", setting, "--data", str(data)]
     done = subprocess.run(
         [sys.executable, "-m", "emoscope", *command], capture_output=True, text=True, check=False, env=os.environ

@@ -57,7 +57,7 @@ def test_without_votes_there_is_no_agreement(tmp_path: Path) -> None:
         by_agreement(get_task("iest"), gold, SIX)
 
 
-def test_the_command_shows_it_beside_slices(tmp_path: Path) -> None:
+def test_command_shows_it_next_to_slices(tmp_path: Path) -> None:
     gold, said = voted_file(tmp_path / "g.json"), labels_file(tmp_path / "said.txt", ["neutral", "joy"] * 4)
     options = ["evaluate", said, "--task", "emotionx-friends", "--gold", gold, "--samples", "50"]
     options += ["--by", "agreement", "--by", "length"]

@@ -15,7 +15,7 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not in the package"
 from benchmarks.quality.behaviour import KINDS, read_checks, run_checks
 
 
-def test_the_checks_are_well_formed_and_enough_of_each_kind() -> None:
+def test_checks_are_well_formed_and_cover_each_kind() -> None:
     checks = read_checks()
     kinds = Counter(check.kind for check in checks)
     assert set(kinds) == set(KINDS)

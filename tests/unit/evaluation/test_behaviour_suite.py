@@ -90,7 +90,7 @@ def test_a_set_of_labels_that_cannot_express_a_case_skips_it() -> None:
     assert not pair("fear", "rises").applies(FOUR)  # others is not fear: its probability says nothing
 
 
-def test_invariance_wants_one_label() -> None:
+def test_invariance_needs_one_label() -> None:
     case = Invariance("typos", "one", (Dialogue.of(["glad"]), Dialogue.of(["gald"])))
     assert case.passes([answer(happy=0.9, sad=0.1), answer(happy=0.6, sad=0.4)])
     assert not case.passes([answer(happy=0.9, sad=0.1), answer(happy=0.4, sad=0.6)])

@@ -14,7 +14,7 @@ from kits.model_results import model_results
 # The card
 
 
-def test_a_card_says_what_was_measured() -> None:
+def test_card_shows_the_measured_numbers() -> None:
     card = card_text(model_results())
     for expected in (
         "# Model card: `mine`",
@@ -61,7 +61,7 @@ def test_results_survive_a_file(tmp_path: Path) -> None:
         ('{"format": "other-1"}', "has no model results"),
     ],
 )
-def test_bad_results_are_one_line(content: str, expected: str, tmp_path: Path) -> None:
+def test_bad_results_are_one_line_errors(content: str, expected: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.json"
     path.write_text(content)
     with pytest.raises(InputError) as caught:
@@ -93,7 +93,7 @@ def test_a_card_is_written_or_made_from_model_results(tmp_path: Path) -> None:
     assert target.read_text(encoding="utf-8") == card_text(model_results())
 
 
-def test_a_model_without_a_card_is_one_line(tmp_path: Path) -> None:
+def test_model_without_a_card_is_a_one_line_error(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["card", str(tmp_path)])
     assert isinstance(done.exception, EmoscopeError)
     assert "has no card" in str(done.exception)

@@ -105,7 +105,7 @@ def test_unscored_items_and_foreign_labels_are_noted(tmp_path: Path) -> None:
 
 
 @given(st.integers(1, 7), st.randoms(use_true_random=False))
-def test_a_line_stands_only_where_all_above_differ_from_all_below(size: int, random: Random) -> None:
+def test_line_is_drawn_only_between_separable_clusters(size: int, random: Random) -> None:
     rng = np.random.default_rng(random.randrange(1 << 30))
     half = np.triu(rng.random((size, size)) < 0.8, 1)
     differs = half | half.T
@@ -141,7 +141,7 @@ def test_the_command_as_json(tmp_path: Path) -> None:
     assert json.loads(run(*arguments).stdout) == found
 
 
-def test_names_are_as_short_as_tells_them_apart() -> None:
+def test_names_are_shortened_while_they_differ() -> None:
     assert system_names(["x/a.txt", "y/a.json"]) == ["a.txt", "a.json"]
     with pytest.raises(EmoscopeError, match=r"a\.txt is named twice"):
         system_names(["a.txt", "a.txt"])
@@ -151,7 +151,7 @@ def test_names_are_as_short_as_tells_them_apart() -> None:
         system_names("a.txt")
 
 
-def test_too_few_samples_for_the_level_are_said(tmp_path: Path) -> None:
+def test_too_few_samples_for_the_level_are_reported(tmp_path: Path) -> None:
     gold = emocontext_file(tmp_path / "gold.txt", ["sad"])
     for level, problem in ((0.99, "50 samples cannot show a difference at 0.99"), (99, "between 0 and 1, not 99")):
         result = run("compare", gold, "-t", "emocontext", "-g", gold, "--samples", "50", "--level", str(level))

@@ -107,7 +107,7 @@ def test_groups(chosen: DataSlice, text: str, group: str) -> None:
     assert chosen.positions([example]) == {group: [0]}
 
 
-def test_groups_come_in_their_order() -> None:
+def test_groups_are_in_order() -> None:
     texts = ["a " * 30, "a", "a b c d"]
     groups = by_length.positions([Example(Dialogue.of([text]), turn=0) for text in texts])
     assert groups == {"1-2 words": [1], "3-5 words": [2], "over 20 words": [0]}
@@ -149,7 +149,7 @@ def test_control_characters_do_not_reach_the_terminal(tmp_path: Path) -> None:
     assert "[31m[red]x" in result.stdout
 
 
-def test_mistakes_are_said(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
+def test_mistakes_are_reported(files: tuple[Path, Path, Path], tmp_path: Path) -> None:
     gold, one, _ = files
     with pytest.raises(EmoscopeError, match="no slice named 'que'; did you mean 'cue'"):
         analyse_errors(get_task("iest"), gold, [one], by=["que"])

@@ -159,7 +159,7 @@ def test_verify_accepts_and_refuses(tmp_path: Path) -> None:
 # Mistakes
 
 
-def test_unlabelled_gold_is_said(tmp_path: Path) -> None:
+def test_unlabelled_gold_is_reported(tmp_path: Path) -> None:
     gold = emocontext_file(tmp_path / "gold.txt", None, count=2)
     said = emocontext_file(tmp_path / "said.txt", ["sad", "sad"])
     result = run("evaluate", said, "-t", "emocontext", "-g", gold)
@@ -167,7 +167,7 @@ def test_unlabelled_gold_is_said(tmp_path: Path) -> None:
     assert str(result.exception) == f"{gold}: has no labels: scoring needs a labelled file"
 
 
-def test_partly_labelled_gold_is_said(tmp_path: Path) -> None:
+def test_partly_labelled_gold_is_reported(tmp_path: Path) -> None:
     gold = tmp_path / "gold.json"
     gold.write_text(
         json.dumps([[{"speaker": "A", "utterance": "x", "emotion": "joy"}, {"speaker": "A", "utterance": "y"}]])
@@ -176,7 +176,7 @@ def test_partly_labelled_gold_is_said(tmp_path: Path) -> None:
         read_gold(get_task("emotionx-push"), gold)
 
 
-def test_gold_without_a_scored_label_is_said(tmp_path: Path) -> None:
+def test_gold_without_a_scored_label_is_reported(tmp_path: Path) -> None:
     gold = emotionx_file(tmp_path / "gold.json", ["surprise", "fear"])
     said = emotionx_file(tmp_path / "said.json", ["joy", "joy"], submitted=True)
     with pytest.raises(InputError, match="has no label that emotionx-friends scores"):
@@ -184,13 +184,13 @@ def test_gold_without_a_scored_label_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("labels", [SIX[:5], [*SIX, "joy"]])
-def test_a_wrong_count_is_said(tmp_path: Path, labels: list[str]) -> None:
+def test_wrong_count_is_reported(tmp_path: Path, labels: list[str]) -> None:
     said = labels_file(tmp_path / "said.txt", labels)
     with pytest.raises(InputError, match=f"has {len(labels)} labels, expected 6"):
         evaluate(get_task("iest"), labels_file(tmp_path / "gold.labels", SIX), said)
 
 
-def test_other_items_than_golds_are_said(tmp_path: Path) -> None:
+def test_items_that_differ_from_gold_are_reported(tmp_path: Path) -> None:
     gold = emocontext_file(tmp_path / "gold.txt", ["sad", "sad"])
     said = emocontext_file(tmp_path / "said.txt", ["sad", "sad"])
     said.write_text(said.read_text().replace("c1", "changed"))
@@ -199,7 +199,7 @@ def test_other_items_than_golds_are_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strange", [[f"w{number}" for number in range(21)], ["x" * 200]])
-def test_a_file_of_something_else_is_said(tmp_path: Path, strange: list[str]) -> None:
+def test_unknown_labels_are_counted_in_the_error(tmp_path: Path, strange: list[str]) -> None:
     rows = [*strange, *["joy"] * 5]
     said, gold = (
         labels_file(tmp_path / "s.txt", ["joy", *rows]),
@@ -209,13 +209,13 @@ def test_a_file_of_something_else_is_said(tmp_path: Path, strange: list[str]) ->
         evaluate(get_task("iest"), gold, said)
 
 
-def test_unequal_lists_in_memory_are_said() -> None:
+def test_unequal_lists_in_memory_are_reported() -> None:
     with pytest.raises(EmoscopeError, match="2 gold labels but 1 predictions"):
         evaluate_labels(get_task("iest"), ["joy", "joy"], ["joy"])
 
 
 @pytest.mark.parametrize("content", [b"\x00\x01\x02", b"", b"id\tturn1\n0\ta\n", b"\xff\xfea\x00", b"x" * (1 << 21)])
-def test_files_that_are_no_predictions_raise_a_clear_error(tmp_path: Path, content: bytes) -> None:
+def test_files_without_predictions_raise_a_clear_error(tmp_path: Path, content: bytes) -> None:
     gold = emocontext_file(tmp_path / "gold.txt", ["sad", "sad"])
     said = tmp_path / "said.txt"
     said.write_bytes(content)
@@ -243,7 +243,7 @@ def test_one_reference_is_needed(tmp_path: Path, options: list[str]) -> None:
     assert str(result.exception) == "give either --against FILE or --split NAME"
 
 
-def test_missing_files_are_said(tmp_path: Path) -> None:
+def test_missing_files_are_reported(tmp_path: Path) -> None:
     there, gone = labels_file(tmp_path / "said.txt", SIX), tmp_path / "gone.txt"
     for arguments in (
         ["evaluate", gone, "-t", "iest", "--gold", there],

@@ -25,5 +25,5 @@ def test_weights_reach_the_wanted_kappa_by_favouring_dialogues_of_less_agreement
     assert np.corrcoef(agreement, weights)[0, 1] < -0.9
 
 
-def test_what_is_left_of_a_mean() -> None:
+def test_implied_kappa_is_the_rest_of_a_mean() -> None:
     assert implied_kappa(0.3, 0.4, 100, 100) == pytest.approx(0.2)

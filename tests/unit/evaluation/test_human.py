@@ -122,7 +122,7 @@ def test_the_command_as_json(gold: Path, tmp_path: Path) -> None:
         ("", "is empty"),
     ],
 )
-def test_bad_judgements_are_said(gold: Path, tmp_path: Path, text: str, problem: str) -> None:
+def test_bad_judgements_are_reported(gold: Path, tmp_path: Path, text: str, problem: str) -> None:
     file = crowd(tmp_path, text)
     with pytest.raises(InputError) as caught:
         compare_with_humans(get_task("iest"), gold, file)
@@ -136,5 +136,5 @@ def test_quoted_cells_may_hold_commas(tmp_path: Path) -> None:
     assert (judgements[2].worker, asked_others) == ("Ann, B.", False)
 
 
-def test_nothing_to_compare_is_said(tmp_path: Path) -> None:
+def test_nothing_to_compare_is_reported(tmp_path: Path) -> None:
     assert "name a file of judgements" in str(run("human", "-t", "iest").exception)

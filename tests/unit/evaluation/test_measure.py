@@ -79,7 +79,7 @@ def test_slices_are_scored_when_there_are_enough_items() -> None:
     assert (parts["dialect"].n, parts["dialect"].score, parts["dialect"].interval) == (6, None, None)
 
 
-def test_items_with_other_labels_are_left_out_and_that_is_said() -> None:
+def test_items_with_other_labels_are_skipped_and_reported() -> None:
     answers = Answers(LABELS, np.array([[0.9, 0.1]] * 3), np.array([0, 0, 0]))
     found = measure(
         answers,

@@ -34,7 +34,8 @@ def quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         folder = tmp_path / name.lower()
         folder.mkdir()
         monkeypatch.setattr(places, name, folder)
-    shutil.copy(PAGES / "quality.md", tmp_path / "pages")
+    for page in ("quality.md", "tried.md"):
+        shutil.copy(PAGES / page, tmp_path / "pages")
 
 
 @pytest.fixture
@@ -58,13 +59,26 @@ def test_run_and_render(data: Path, tmp_path: Path) -> None:
     assert results.size_bytes is not None
     assert {check.head for check in results.checks} == {"emocontext"}
     assert {figure.head for figure in results.behaviour} == {"emocontext"}
-    trial = {"idea": "more", "task": "iest", "metric": "f1", "before": 0.5, "after": 0.6, "runs": 2, "kept": False}
-    write_rows(tmp_path / "tables" / "tried.csv", [trial])
+    trial = {
+        "idea": "nano: more",
+        "task": "iest",
+        "metric": "f1",
+        "before": 0.5,
+        "after": 0.6,
+        "runs": 2,
+        "kept": False,
+    }
+    again = {**trial, "idea": "nano: the same", "task": "dev", "after": 0.4, "runs": 1, "note": "why"}
+    write_rows(tmp_path / "tables" / "tried.csv", [trial, again])
     render()
     assert (tmp_path / "pages" / "card-nano.md").read_text(encoding="utf-8") == card_text(results)
     assert (tmp_path / "assets" / "nano" / "card.md").read_text(encoding="utf-8") == card_text(results)
     page = (tmp_path / "pages" / "quality.md").read_text(encoding="utf-8")
-    assert "| more | iest | f1 | 0.5000 | 0.6000 | +0.1000 | 2 | no |  |" in page
+    tried = (tmp_path / "pages" / "tried.md").read_text(encoding="utf-8")
+    assert (
+        "### nano\n\n- **more**\n    - iest, f1: 0.5000 → 0.6000 (+0.1000, 2 runs), not kept\n"
+        "    - dev, f1: 0.5000 → 0.4000 (-0.1000), not kept; why\n"
+    ) in tried
     assert "[nano](card-nano.md)" in page
     assert "| type | kind | nano, emocontext |" in page
 
@@ -99,7 +113,7 @@ def kept(path: Path, **changes: object) -> Path:
 
 
 @pytest.mark.usefixtures("quality")
-def test_kept_answers_are_scored_beside_the_others(data: Path, tmp_path: Path) -> None:
+def test_kept_answers_are_scored_with_the_others(data: Path, tmp_path: Path) -> None:
     run("nano", "nano", data, [], 50)
     found = run("nano", "nano", data, [kept(tmp_path / "oof.json")], 50)
     assert [head.split for head in found.heads] == ["dev (Test1)", "train, out of fold"]
@@ -212,7 +226,7 @@ def test_every_figure_of_a_card_has_one_source() -> None:
         assert inside == (PAGES / f"card-{name}.md").read_text(encoding="utf-8")
 
 
-def test_the_speed_page_and_the_cards_say_the_same() -> None:
+def test_speed_page_and_cards_agree() -> None:
     page = (PAGES / "speed.md").read_text(encoding="utf-8")
     rates = next(line for line in page.splitlines() if line.startswith("| throughput, best batch (dialogues/s)"))
     for name in ("default", "nano"):
@@ -237,7 +251,7 @@ def test_render_renews_what_other_files_say(data: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quality")
-def test_what_a_model_learnt_is_not_measured(data: Path, tmp_path: Path) -> None:
+def test_items_the_model_learnt_are_not_scored(data: Path, tmp_path: Path) -> None:
     model = tmp_path / "model"
     shutil.copytree(resolve("nano"), model)
     rows = [f"{n}\tdo you know {n}\tno, tell me\tI won the race\thappy" for n in range(5)]

@@ -120,13 +120,13 @@ def test_the_caveat_names_the_data_the_figures_are_for() -> None:
         (0.5, "below the first quartile"),
     ],
 )
-def test_below_the_listed_teams_the_statistics_of_all_are_told(score: float, quarter: str) -> None:
+def test_score_below_the_listed_teams_gets_its_quarter(score: float, quarter: str) -> None:
     caveat = place(score, published("emocontext"), split="test", revision="labelled-test").caveat
     assert caveat == f"Table 5 lists only the best 15 teams; among all participants this is {quarter} (Table 6)"
 
 
 @pytest.mark.parametrize("score", [math.nan, math.inf, -0.1, 1.1, 77.12])
-def test_what_is_not_a_fraction_is_refused(score: float) -> None:
+def test_values_that_are_not_fractions_are_refused(score: float) -> None:
     with pytest.raises(EmoscopeError, match="between 0 and 1"):
         place(score, published("emocontext"))
 

@@ -121,7 +121,7 @@ def test_the_comparison_page(tmp_path: Path) -> None:
     assert found.seen.count("svg") == 1
 
 
-def test_one_line_stands_between_clusters(tmp_path: Path) -> None:
+def test_one_line_separates_clusters(tmp_path: Path) -> None:
     gold = iest_file(tmp_path / "gold.csv", [(label, "that") for label in SIX * 30])
     good = labels_file(tmp_path / "good.txt", SIX * 30)
     twin = labels_file(tmp_path / "twin.txt", SIX * 30)
@@ -152,7 +152,7 @@ def test_the_same_result_gives_the_same_page() -> None:
     assert pages[0] == pages[1]
 
 
-def test_a_missing_extra_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_missing_extra_names_the_install_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     gold = emocontext_file(tmp_path / "gold.txt", ["happy", "sad"])
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = run("evaluate", gold, "-t", "emocontext", "-g", gold, "--samples", "20", "--html", tmp_path / "r.html")

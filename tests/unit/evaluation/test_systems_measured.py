@@ -1,6 +1,7 @@
-"""What `emoscope systems` says of our own runs."""
+"""Our measured scores: in `emoscope systems`, and on the page of results."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,13 @@ from emoscope.evaluation.measured import MeasuredScore, measured_scores
 from emoscope.systems import SYSTEMS
 
 DOCS = Path(__file__).parents[3] / "docs" / "results" / "systems.md"
+needs_docs = pytest.mark.skipif(not DOCS.is_file(), reason="the documents are not part of the installed package")
+
+
+def differences_on_page(name: str) -> list[str]:
+    """The list below a system's heading."""
+    section = DOCS.read_text(encoding="utf-8").partition(f"\n### {name}\n")[2]
+    return [line.removeprefix("- ") for line in re.split(r"\n#|<!--", section)[0].splitlines() if line.startswith("- ")]
 
 
 def test_every_system_but_large_has_been_measured_on_each_of_its_tasks() -> None:
@@ -20,17 +28,41 @@ def test_every_system_but_large_has_been_measured_on_each_of_its_tasks() -> None
         metadata = SYSTEMS[name].metadata
         if name != "large":  # which has results of its own
             assert set(ours[name]) == set(metadata.tasks)
-            assert all(found.runs >= 2 and 0 < found.score < 1 for found in ours[name].values())
+            assert all(measured.runs >= 2 and 0 < measured.score < 1 for measured in ours[name].values())
 
 
-def test_it_says_what_the_document_says() -> None:
-    if not DOCS.is_file():
-        pytest.skip("the documents are not part of the installed package")
-    rows = [line.split(" | ") for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
-    printed = {(row[0].removeprefix("| "), row[1]) for row in rows if len(row) > 5}
+@needs_docs
+def test_the_page_has_the_same_scores() -> None:
+    rows = re.findall(r"^\| \[?([\w-]+)[^|]* \| ([^|]+) \|", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
     for name, tasks in measured_scores().items():
         if name != "large":
-            assert {(name, str(found)) for found in tasks.values()} <= printed
+            assert {(name, str(score)) for score in tasks.values()} <= set(rows)
+
+
+@needs_docs
+def test_the_page_lists_the_differences_of_every_measured_system() -> None:
+    """A link that leads nowhere, or a difference left out, is an error."""
+    text = DOCS.read_text(encoding="utf-8")
+    linked = set(re.findall(r"^\| \[([\w-]+)\]\(#\1\)", text, re.MULTILINE))
+    assert linked == set(re.findall(r"^### (.+)$", text, re.MULTILINE))
+    for name in SYSTEMS:
+        metadata = SYSTEMS[name].metadata
+        if name != "large" and (metadata.substitutions or metadata.differences):
+            listed = differences_on_page(name)
+            assert all(each.replace(": ", " → ", 1) in listed for each in metadata.substitutions)
+            assert all(each in listed for each in metadata.differences)
+        if metadata.published:
+            assert metadata.likely_cause, name
+            gap = differences_on_page(name)[0]
+            assert re.match(r"\*\*\d+\.\d points (below|above) the paper", gap), name
+            assert gap.endswith(metadata.likely_cause)
+
+
+@needs_docs
+def test_the_tables_of_the_page_are_narrow() -> None:
+    text = re.sub(r"\]\(#[\w-]+\)", "]", DOCS.read_text(encoding="utf-8"))  # a link's address is not seen
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert max(len(cell) for row in rows for cell in row.split("|")) < 40
 
 
 def test_a_single_run_has_no_spread() -> None:
@@ -59,12 +91,10 @@ def test_both_figures_are_listed() -> None:
         ("hsu", "the mean of the tokens' vectors"),
     ],
 )
-def test_what_ours_does_otherwise_is_said_wherever_it_is_shown(name: str, said: str) -> None:
+def test_differences_from_the_paper_are_shown_everywhere(name: str, said: str) -> None:
     shown = " ".join(CliRunner().invoke(app, ["systems", name], env={"COLUMNS": "400"}).output.split())
     assert said in shown
     listed = json.loads(CliRunner().invoke(app, ["systems", "--json"]).output)
     assert said in " ".join(next(each for each in listed if each["name"] == name)["differences"])
     if DOCS.is_file():
-        assert all(
-            said in line for line in DOCS.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {name} | 0")
-        )
+        assert said in " ".join(differences_on_page(name))

@@ -57,7 +57,7 @@ def test_a_graph_needs_no_torch(folder: Path, tmp_path: Path) -> None:
     assert again.detect(TEXTS[0]) == detector.detect(TEXTS[0])
 
 
-def test_what_is_no_classifier_is_one_line(folder: Path, tmp_path: Path) -> None:
+def test_model_that_is_not_a_classifier_is_a_one_line_error(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match=r"config\.json is missing"):
         emoscope.load(f"hf:{tmp_path}")
     config = json.loads((folder / "config.json").read_text())
@@ -66,7 +66,7 @@ def test_what_is_no_classifier_is_one_line(folder: Path, tmp_path: Path) -> None
         emoscope.load(f"hf:{tmp_path}")
 
 
-def test_no_network_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_network_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     hub = pytest.importorskip("huggingface_hub")
 
     def refuse(*_: object, **__: object) -> str:

@@ -51,7 +51,7 @@ def test_pipelines_searches_and_clones() -> None:
     assert clone(EmotionClassifier(bits=10)).get_params()["bits"] == 10
 
 
-def test_what_was_learnt_is_a_detector_and_can_be_pickled() -> None:
+def test_fitted_estimator_is_a_detector_and_can_be_pickled() -> None:
     model = EmotionClassifier(bits=10).fit(TEXTS, LABELS)
     again = pickle.loads(pickle.dumps(model))
     assert again.predict_proba(TEXTS).tolist() == model.predict_proba(TEXTS).tolist()

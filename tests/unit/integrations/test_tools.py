@@ -32,7 +32,7 @@ def test_the_mcp_server_with_the_reference_client() -> None:
 
     async def talk() -> tuple[set[str], list[Any]]:
         async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-            await session.initialize()
+            assert f'"version":"{emoscope.__version__}"' in (await session.initialize()).model_dump_json()
             names = {tool.name for tool in (await session.list_tools()).tools}
             calls = [("detect_emotion", {"turns": TURNS}), ("emotion_timeline", {"turns": TURNS})]
             calls += [("explain_emotion", {"turns": TURNS}), ("detect_emotion", {"turns": []})]

@@ -101,7 +101,7 @@ def test_a_student_is_saved_with_one_set_of_labels(tmp_path: Path) -> None:
     np.testing.assert_allclose(answers(tmp_path / "hub", DIALOGUES), expected, atol=1e-5)
 
 
-def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
+def test_models_that_do_not_fit_transformers_are_refused(tmp_path: Path) -> None:
     assert run("export", tmp_path, "-o", tmp_path / "hub", "--to", "transformers")[0] == 2
     assert run("export", tmp_path, "-o", tmp_path / "hub", "--to", "onnx")[0] == 2
     emoscope.train("nano", "emocontext", tmp_path / "nano", root=make_corpus(tmp_path))

@@ -65,7 +65,7 @@ def test_workers_give_what_one_process_gives(tmp_path: Path) -> None:
     assert np.allclose(again.out_of_fold(), alone.out_of_fold(), atol=1e-6)
 
 
-def test_a_killed_fit_goes_on_with_the_parts_it_has(tmp_path: Path) -> None:
+def test_killed_fit_resumes_with_its_finished_parts(tmp_path: Path) -> None:
     rows, labels = examples()
 
     def kill(message: str, done: float) -> None:

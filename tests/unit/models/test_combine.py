@@ -9,7 +9,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block
-from emoscope.models.ensembles.combine import Cascade, Folds, Majority, Mean, Stack, dialogue_folds
+from emoscope.models.ensembles.combine import Cascade, Folds, Majority, Mean, dialogue_folds
 from kits.fixed_block import Fixed
 
 AB = ("a", "b")
@@ -56,15 +56,7 @@ def test_cascade_by_hand() -> None:
     assert cascade.predict_proba(EXAMPLES[:1])[0] == pytest.approx([0.7, 0.15, 0.15])
 
 
-def test_stack_learns_from_answers_to_what_was_not_seen() -> None:
-    lower, top = Fixed(AB, [0.2, 0.8]), Fixed(AB, [0.0, 1.0])
-    stack = Stack([lower, top], folds=3).fit(EXAMPLES, LABELS, FitContext())
-    assert [len(taught) for taught in lower.taught] == [4, 4, 4, 6]
-    assert top.features.shape == (6, 2)
-    assert stack.predict_proba(EXAMPLES[:1]).tolist() == [[0.2, 0.8]]
-
-
-def test_combinations_come_back_from_disk(tmp_path: Path) -> None:
+def test_combinations_survive_saving(tmp_path: Path) -> None:
     made = Mean([Fixed(AB, [1.0, 0.0]), Majority([Fixed(AB, [0.0, 1.0])])], [1, 3])
     made.save(tmp_path / "kept")
     again = Block.load(tmp_path / "kept")
@@ -75,7 +67,7 @@ def test_combinations_come_back_from_disk(tmp_path: Path) -> None:
         Block.load(tmp_path / "kept")
 
 
-def test_combinations_saved_before_they_listed_their_children_come_back(tmp_path: Path) -> None:
+def test_combinations_of_older_versions_still_load(tmp_path: Path) -> None:
     parts = [Fixed(AB, [share / 10, 1 - share / 10]) for share in range(11)]
     weights = [float(number) for number in range(11)]
     mean = Mean(parts, weights)
@@ -87,7 +79,7 @@ def test_combinations_saved_before_they_listed_their_children_come_back(tmp_path
     assert again.predict_proba(EXAMPLES).tolist() == mean.predict_proba(EXAMPLES).tolist()
 
 
-def test_what_no_part_reads_is_cut() -> None:
+def test_text_that_no_part_reads_is_truncated() -> None:
     long = Example(Dialogue.of(["a", "b", "c"]), 2)
     one, two, silent = Fixed(AB, [0.5, 0.5], 1), Fixed(AB, [0.5, 0.5], 2), Fixed(AB, [0.5, 0.5])
     for parts, expected in (([one, two, silent], True), ([one, Mean([Fixed(AB, [1.0, 0.0], 3)])], False)):

@@ -197,7 +197,7 @@ def test_many_turns_are_read_in_groups(bert: Path) -> None:
     assert torch.allclose(together, alone, atol=1e-5)
 
 
-def test_contextual_vectors_stand_beside_their_words(bert: Path) -> None:
+def test_contextual_vectors_align_with_their_words(bert: Path) -> None:
     examples = [Example(Dialogue.of(["I don't knowww 😂", "", "ok :)"]), 2)]
     network = ContextualHierarchical(
         2, encoder=str(bert), vectors="random", embedding_size=4, min_count=1, hidden_size=4

@@ -56,7 +56,7 @@ def test_turns_that_fit_alone_but_not_joined_are_truncated_if_joined(turns: str,
     assert item["truncated"] is truncated
 
 
-def test_separate_turns_are_told_apart_by_their_place() -> None:
+def test_separate_turns_are_distinguished_by_position() -> None:
     network = prepared("convolutional", {"num_filters": 2, "kernel_sizes": [1], "turns": "separate"})
     assert isinstance(network, ConvolutionalNetwork)
     batch = network.collate(network.encode([Example(Dialogue.of(["yay", "day"]), 1), Example(Dialogue.of(["day"]), 0)]))
@@ -67,7 +67,7 @@ def test_separate_turns_are_told_apart_by_their_place() -> None:
     assert found[1].equal(torch.stack([torch.zeros(2), torch.zeros(2), day]))
 
 
-def test_what_was_said_before_is_heard() -> None:
+def test_earlier_turns_change_the_prediction() -> None:
     assert_learns("convolutional", {"num_filters": 8, "turns": "separate"}, in_turn=0)
 
 

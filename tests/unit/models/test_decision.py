@@ -71,7 +71,7 @@ def test_examples_count_as_often_as_their_label_occurs_outside() -> None:
     assert common is None or common[1] > rare[1]
 
 
-def test_a_label_that_nobody_gave_is_no_error() -> None:
+def test_label_without_votes_is_not_an_error() -> None:
     labels, probabilities = timid(400)
     kept = [row for row, label in enumerate(labels) if label != "sad"]
     factors = choose_multipliers(RARE, NAMES, [labels[row] for row in kept], probabilities[kept], PRIOR)
@@ -94,5 +94,5 @@ def test_the_search_looks_twice_as_labels_depend_on_each_other() -> None:
     assert (_search(score, 3)[1:] > 1.5).all()
 
 
-def test_of_equal_scores_the_first_stays() -> None:
+def test_first_of_equal_scores_is_kept() -> None:
     assert _search(lambda _: 0.5, 4).tolist() == [1, 1, 1, 1]

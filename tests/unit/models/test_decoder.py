@@ -114,7 +114,7 @@ def test_each_head_has_its_own_question(folder: Path) -> None:
     assert teacher.predict_proba(EXAMPLES[:2], "tone").argmax(1).tolist() == [0, 2]
 
 
-def test_what_is_no_language_model_is_one_line(tmp_path: Path) -> None:
+def test_model_that_is_not_a_language_model_is_a_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="is not a language model that transformers can read") as error:
         Decoder(2, decoder=str(tmp_path), heads={"mood": LABELS}).prepare([], FitContext())
     assert "\n" not in str(error.value)

@@ -1,4 +1,4 @@
-"""The exported encoder at run time: the same scores in any company, on any machine or else with a warning."""
+"""The exported encoder at run time: the same scores in any batch, and on any machine or with a warning."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,11 @@ from emoscope.detector.bundle import Head
 from emoscope.detector.model import FittedModel
 from emoscope.models.label_shift import shift_prior
 from emoscope.models.onnx.description import Description
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.models.onnx.layout import PIECES_AT_ONCE, batches_of_equal_length
-from emoscope.models.onnx.network import EncoderNetwork
 from emoscope.parallel.threads import in_parallel
 from emoscope.runs.export import export_bundle
-from kits.exported import HEADS, chats, tiny_headed
+from kits.exported import HEADS, chats, opened, tiny_headed
 
 assert torch
 
@@ -52,11 +52,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def network(folder: Path) -> EncoderNetwork:
-    return EncoderNetwork(folder / "model")
+def network(folder: Path) -> ExportedEncoder:
+    return opened(folder / "model")
 
 
-def scores(network: EncoderNetwork, dialogues: Sequence[Dialogue]) -> np.ndarray:
+def scores(network: ExportedEncoder, dialogues: Sequence[Dialogue]) -> np.ndarray:
     return network.logits([Example.last(dialogue) for dialogue in dialogues])[0]
 
 
@@ -74,20 +74,20 @@ DIALOGUES = chats(60, 5)
 
 
 @pytest.fixture(scope="module")
-def alone(network: EncoderNetwork) -> np.ndarray:
+def alone(network: ExportedEncoder) -> np.ndarray:
     return np.concatenate([scores(network, [dialogue]) for dialogue in DIALOGUES])
 
 
 @settings(max_examples=40, deadline=None)
 @given(places=st.lists(st.integers(0, len(DIALOGUES) - 1), min_size=1, max_size=80))
-def test_scores_do_not_depend_on_the_batch(network: EncoderNetwork, alone: np.ndarray, places: list[int]) -> None:
+def test_scores_do_not_depend_on_the_batch(network: ExportedEncoder, alone: np.ndarray, places: list[int]) -> None:
     found = scores(network, [DIALOGUES[place] for place in places])
     assert np.abs(found - alone[places]).max() < 1e-9
 
 
 @settings(max_examples=20, deadline=None)
 @given(text=st.text(max_size=400), others=st.lists(st.text(max_size=60), min_size=1, max_size=3))
-def test_any_text_has_scores(network: EncoderNetwork, text: str, others: list[str]) -> None:
+def test_any_text_has_scores(network: ExportedEncoder, text: str, others: list[str]) -> None:
     mine, more = Dialogue.of([text]), Dialogue.of([*others, text])
     together = scores(network, [more, mine, *DIALOGUES[:20]])
     assert np.isfinite(together).all()
@@ -118,7 +118,7 @@ def test_batches_hold_one_length_and_everything_once(lengths: list[int]) -> None
         assert len(batch) == 1 or sum(lengths[place] for place in batch) <= PIECES_AT_ONCE
 
 
-def test_a_batch_comes_as_soon_as_it_is_full() -> None:
+def test_full_batch_is_returned_at_once() -> None:
     asked = []
 
     def lengths() -> Iterator[int]:
@@ -135,9 +135,9 @@ def test_a_batch_comes_as_soon_as_it_is_full() -> None:
 @pytest.mark.parametrize("at_once", [1, 7, 1000])
 @pytest.mark.parametrize("cores", ["1", "3"])
 def test_scores_do_not_depend_on_how_many_are_laid_out_at_once(
-    network: EncoderNetwork, alone: np.ndarray, monkeypatch: pytest.MonkeyPatch, at_once: int, cores: str
+    network: ExportedEncoder, alone: np.ndarray, monkeypatch: pytest.MonkeyPatch, at_once: int, cores: str
 ) -> None:
-    monkeypatch.setattr("emoscope.models.onnx.network.ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr("emoscope.models.onnx.exported_encoder.ROWS_AT_ONCE", at_once)
     monkeypatch.setenv("EMOSCOPE_CORES", cores)
     assert (scores(network, DIALOGUES) == alone).all()
 
@@ -158,7 +158,7 @@ def test_a_task_that_fails_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 # Heads
 
 
-def test_heads_are_calibrated_and_come_from_one_pass(folder: Path, network: EncoderNetwork) -> None:
+def test_heads_are_calibrated_and_computed_in_one_pass(folder: Path, network: ExportedEncoder) -> None:
     model = FittedModel.load(folder)
     logits = scores(network, DIALOGUES)
     raised = {"mood": np.exp(logits[:, :3] / 2.0), "tone": np.exp(logits[:, 3:])}
@@ -183,7 +183,7 @@ def test_the_detector_answers_for_its_prior(folder: Path) -> None:
         emoscope.load(folder, labels="mod")
 
 
-def test_heads_must_say_what_they_learnt(copy: Path) -> None:
+def test_heads_must_give_the_prior_of_every_label(copy: Path) -> None:
     path = copy / "bundle.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     del content["heads"][0]["trained"]["bad"]
@@ -195,7 +195,7 @@ def test_heads_must_say_what_they_learnt(copy: Path) -> None:
 # What is cut is said
 
 
-def test_cut_input_is_reported(network: EncoderNetwork) -> None:
+def test_cut_input_is_reported(network: ExportedEncoder) -> None:
     turns = {
         ("hi", "hello", "I am fine"): False,
         ("one turn", "too", "many for", "it"): True,
@@ -210,7 +210,7 @@ def test_cut_input_is_reported(network: EncoderNetwork) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(turns=st.lists(st.text(max_size=80), min_size=1, max_size=4))
-def test_what_is_cut_does_not_fit(network: EncoderNetwork, turns: list[str]) -> None:
+def test_row_is_cut_only_if_it_does_not_fit(network: ExportedEncoder, turns: list[str]) -> None:
     window = network.layout.window
     pieces = sum(len(row) + 1 for row in network.tokenizer.token_ids(turns[-window.context :]))
     (row,) = network.layout.window.rows([Example.last(Dialogue.of(turns))], network.tokenizer)
@@ -228,14 +228,14 @@ def spoil(folder: Path, change: Any) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def test_a_machine_that_computes_otherwise_gets_the_safe_graph(copy: Path, folder: Path) -> None:
+def test_machine_with_other_arithmetic_gets_the_safe_graph(copy: Path, folder: Path) -> None:
     def wrong(content: dict[str, Any]) -> None:
         content["graphs"][0]["scores"][0][0] += 3.0
 
     spoil(copy, wrong)
     with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: scores are off by 3"):
-        safe = EncoderNetwork(copy / "model")
-    expected = scores(EncoderNetwork(folder / "model"), DIALOGUES)
+        safe = opened(copy / "model")
+    expected = scores(opened(folder / "model"), DIALOGUES)
     off = np.abs(scores(safe, DIALOGUES) - expected)
     assert 0 < off.max() < 0.2 * expected.std()
 
@@ -243,7 +243,7 @@ def test_a_machine_that_computes_otherwise_gets_the_safe_graph(copy: Path, folde
 def test_a_graph_that_cannot_be_read_is_passed_over(copy: Path) -> None:
     (copy / "model" / "int8.onnx").write_bytes(b"not a graph")
     with pytest.warns(UserWarning, match=r"runs float.onnx instead, slower: int8.onnx: "):
-        assert scores(EncoderNetwork(copy / "model"), DIALOGUES[:1]).shape == (1, 5)
+        assert scores(opened(copy / "model"), DIALOGUES[:1]).shape == (1, 5)
 
 
 def test_wrong_weights_are_never_used(copy: Path) -> None:
@@ -252,20 +252,20 @@ def test_wrong_weights_are_never_used(copy: Path) -> None:
     content[: len(content) // 2] = bytes(len(content) // 2)
     path.write_bytes(bytes(content))
     with pytest.raises(EmoscopeError, match="no graph gives the scores it was saved with"):
-        EncoderNetwork(copy / "model")
+        opened(copy / "model")
 
 
 @pytest.mark.parametrize("key", ["window", "special", "graphs", "reference"])
 def test_descriptions_are_checked(copy: Path, key: str) -> None:
     spoil(copy, lambda content: content.pop(key))
     with pytest.raises(InputError, match="is not an encoder's description"):
-        EncoderNetwork(copy / "model")
+        opened(copy / "model")
 
 
-def test_graphs_lie_in_the_models_folder(copy: Path) -> None:
+def test_graphs_outside_the_models_folder_are_refused(copy: Path) -> None:
     spoil(copy, lambda content: content["graphs"][0].update(file="../../elsewhere.onnx"))
     with pytest.raises(InputError, match="lies outside the folder"):
-        EncoderNetwork(copy / "model")
+        opened(copy / "model")
 
 
 def test_missing_parts_are_named(copy: Path) -> None:

@@ -21,14 +21,14 @@ from emoscope.models.ensembles.combine import Folds, Mean
 from emoscope.models.export.network import export_network
 from emoscope.models.export.quantise import byte_columns, byte_rows
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.models.onnx.layout import Layout
-from emoscope.models.onnx.network import EncoderNetwork
 from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.torch.pretrained import Encoder, load_encoder
 from emoscope.models.torch.training import predict
 from emoscope.models.torch.transformer import POOLINGS, Transformer
 from emoscope.runs.export import REFERENCE, export_bundle, export_run
-from kits.exported import HEADS, chats, tiny_classifier, tiny_headed, tiny_network
+from kits.exported import HEADS, chats, opened, tiny_classifier, tiny_headed, tiny_network
 
 CPU = torch.device("cpu")
 LABELS = ("joy", "sadness", "anger", "neutral")
@@ -38,12 +38,12 @@ def in_torch(network: Transformer, dialogues: list[Dialogue]) -> np.ndarray:
     return predict(network, network.encode([Example(d, len(d) - 1) for d in dialogues]), CPU).numpy()
 
 
-def written(network: Transformer, folder: Path, **options: object) -> EncoderNetwork:
+def written(network: Transformer, folder: Path, **options: object) -> ExportedEncoder:
     export_network(network, folder, reference=REFERENCE, **options)
-    return EncoderNetwork(folder)
+    return opened(folder)
 
 
-def scores(network: EncoderNetwork, dialogues: list[Dialogue]) -> np.ndarray:
+def scores(network: ExportedEncoder, dialogues: list[Dialogue]) -> np.ndarray:
     return network.logits([Example.last(dialogue) for dialogue in dialogues])[0]
 
 

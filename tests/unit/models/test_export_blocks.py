@@ -216,7 +216,7 @@ def test_different_encoders_are_kept_apart(tmp_path: Path) -> None:
     assert len(str(said.value)) < len(str(tmp_path)) + 300
 
 
-def test_a_damaged_blend_is_one_line(tmp_path: Path) -> None:
+def test_damaged_blend_is_a_one_line_error(tmp_path: Path) -> None:
     exported(fitted(Blend([network("recurrent"), NgramBlock(LABELS, bits=8)], folds=2)), tmp_path / "model")
     kept = tmp_path / "model" / "model" / "out_of_fold.npz"
     kept.write_bytes(kept.read_bytes()[:200])
@@ -227,7 +227,7 @@ def test_a_damaged_blend_is_one_line(tmp_path: Path) -> None:
         emoscope.load(tmp_path / "model")
 
 
-def test_what_a_network_over_a_frozen_encoder_cuts_off(tmp_path: Path) -> None:
+def test_network_over_a_frozen_encoder_reports_truncation(tmp_path: Path) -> None:
     encoder = make_tiny_encoder(tmp_path / "encoder")
     made = exported(fitted(contextual(encoder, context=2, context_reader="gru")), tmp_path / "model")
     assert [made.detect(turns).truncated for turns in (["no", "no"], ["no"] * 3, ["no"] * 1)] == [False, True, False]
@@ -254,7 +254,7 @@ def test_guesses_of_trigger_words(tmp_path: Path) -> None:
         emoscope.load(tmp_path / "model")
 
 
-def test_what_is_cut_off_is_said(tmp_path: Path) -> None:
+def test_truncation_is_reported(tmp_path: Path) -> None:
     made = exported(fitted(network("recurrent")), tmp_path / "model")
     assert made.detect(["so glad"]).truncated is False
     assert made.detect([" ".join(WORDS * 3)]).truncated is True
@@ -290,7 +290,7 @@ def test_runs_of_systems_are_exported(tmp_path: Path) -> None:
         assert labels == [detection.label for detection in detector.with_(for_metric=True).detect_many(asked)]
 
 
-def test_a_run_without_torch_says_what_to_do(tmp_path: Path) -> None:
+def test_run_without_torch_says_what_to_install(tmp_path: Path) -> None:
     data = make_data(tmp_path / "data", repeats=6)
     small = {"vectors": "random", "epochs": 1, "hidden_size": 6, "embedding_size": 8}
     train("emocontext-baseline", "emocontext", tmp_path / "run", settings=small, root=data)
@@ -300,7 +300,7 @@ def test_a_run_without_torch_says_what_to_do(tmp_path: Path) -> None:
     assert "emoscope export" in found.stderr
 
 
-def test_what_cannot_be_exported(tmp_path: Path) -> None:
+def test_blocks_that_cannot_be_exported_are_refused(tmp_path: Path) -> None:
     wide = {"context": 70, "context_reader": "gru"}
     with pytest.raises(EmoscopeError, match="cannot export a network over more than 64 turns"):
         exported(fitted(contextual(make_tiny_encoder(tmp_path / "encoder"), **wide)), tmp_path / "model")
@@ -314,7 +314,7 @@ def test_what_cannot_be_exported(tmp_path: Path) -> None:
         fitted(again)
 
 
-def test_a_damaged_export_is_one_line(tmp_path: Path) -> None:
+def test_damaged_export_is_a_one_line_error(tmp_path: Path) -> None:
     exported(fitted(network("recurrent")), tmp_path / "model")
     graph = tmp_path / "model" / "model" / "float.onnx"
     graph.write_bytes(graph.read_bytes()[:500])

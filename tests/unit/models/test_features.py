@@ -74,7 +74,7 @@ def test_chat_tokens_keep_emoticons_and_emoji_whole() -> None:
     )
 
 
-def test_iest_tokens_drop_symbols_and_whatever_holds_a_hash() -> None:
+def test_iest_tokens_drop_symbols_and_words_with_a_hash() -> None:
     assert iest_tokens("@USERNAME I'm SO [#TRIGGERWORD#] that a_b=c won 100 % #win !") == (
         ["USERNAME", "I", "m", "SO", "that", "a_b=c", "won", "100"]
     )
@@ -261,7 +261,7 @@ def test_a_row_does_not_depend_on_the_other_rows(dialogues: list[list[str]]) -> 
     assert np.array_equal(together, alone)
 
 
-def test_no_features_at_all_say_so() -> None:
+def test_no_features_is_reported() -> None:
     with pytest.raises(EmoscopeError, match="at least one kind of feature"):
         all_features([], [said("hi")])
 
@@ -273,7 +273,7 @@ def test_the_real_lexicon_and_vectors_are_read(data_folder: Path) -> None:
     assert emoji.transform([said("😂"), said("hm")]).toarray().any(1).tolist() == [True, False]
 
 
-def test_an_extractor_is_not_taken_for_a_block(tmp_path: Path) -> None:
+def test_extractor_is_not_a_block(tmp_path: Path) -> None:
     Style().save(tmp_path)
     assert json.loads((tmp_path / "block.json").read_text())["children"] == []
     with pytest.raises(EmoscopeError, match="expected a saved block, found a saved extractor"):

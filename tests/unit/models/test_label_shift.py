@@ -58,6 +58,7 @@ def test_no_dialogues_no_estimate() -> None:
 def test_numbers_of_any_size_become_shares() -> None:
     assert prior_vector({"a": 3, "b": 1}, ["b", "a"]).tolist() == [0.25, 0.75]
     assert prior_vector({"a": 0, "b": 5}, ["a", "b"]).tolist() == [0, 1]
+    assert prior_vector({"a": 0.2, "b": 0.2}, ["a", "b"]).tolist() == [0.5, 0.5]
     assert prior_vector({"a": 1.5e308, "b": 1.5e308}, ["a", "b"]).tolist() == [0.5, 0.5]
     with pytest.raises(EmoscopeError, match=r"^a prior must give one number for each of: a, b$"):
         prior_vector({"a": 1}, ["a", "b"])
@@ -70,3 +71,19 @@ def test_every_row_is_shifted_by_itself() -> None:
     assert np.allclose(shifted.sum(1), 1)
     assert shifted[1].tolist() == pytest.approx([0.16 / 0.52, 0.36 / 0.52])
     assert shift_prior([1, 0], [1, 1], [2, 2]).tolist() == [1, 0]  # whole numbers, and a single row
+
+
+def test_single_precision_answers_are_shifted_in_double_precision() -> None:
+    single = np.array([[0.6, 0.4]], np.float32)
+    target = np.array([0.8, 0.2], np.float32)
+    assert shift_prior(single, np.array([0.5, 0.5], np.float32), target).dtype == np.float64
+    assert estimate_prior(single, np.array([0.5, 0.5], np.float32), max_rounds=0).dtype == np.float64
+
+
+def test_the_estimate_stops_when_it_moves_less_than_the_tolerance() -> None:
+    answers = [[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]
+    first = estimate_prior(answers, [0.5, 0.5], max_rounds=1)
+    step = abs(first[0] - 0.5)
+    assert first.tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert estimate_prior(answers, [0.5, 0.5], tolerance=step * 1.01).tolist() == first.tolist()
+    assert estimate_prior(answers, [0.5, 0.5], tolerance=step * 0.99)[0] > first[0]

@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.models.block import FitContext
-from emoscope.models.torch.checkpoint import Checkpoint, Epoch
+from emoscope.models.torch.checkpoint import Epoch, TrainingState
 from emoscope.models.torch.language_model import (
     Dropouts,
     DroppedLSTM,
@@ -47,7 +47,7 @@ def test_shapes_and_ends() -> None:
     assert [hidden.shape for hidden, _ in ends] == [(1, 2, 10), (1, 2, 6)]
 
 
-def test_a_position_sees_nothing_that_comes_later() -> None:
+def test_position_does_not_see_later_ones() -> None:
     made = model().eval()
     one, other = torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1, 2, 5, 6]])
     assert torch.equal(made(one)[0][:, :2], made(other)[0][:, :2])
@@ -130,7 +130,7 @@ def test_the_seed_decides() -> None:
     assert not torch.equal(first.bias, other.bias)
 
 
-def test_a_killed_training_goes_on_to_the_same_end(tmp_path: Path) -> None:
+def test_killed_training_resumes_to_the_same_result(tmp_path: Path) -> None:
     plan = LanguageTraining(epochs=3, batch_size=4, bptt=10)
     straight = model(dropouts=Dropouts())
     curve = LanguageTrainer(straight, counting(), plan, CPU).run()
@@ -152,13 +152,17 @@ def test_a_killed_training_goes_on_to_the_same_end(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_other_settings_is_not_gone_on_from(tmp_path: Path) -> None:
-    Checkpoint(tmp_path, {"epochs": 2}).write({"a": torch.ones(2)}, [Epoch(1, 0.5)])
-    saved = Checkpoint(tmp_path, {"epochs": 2}).read()
-    assert saved is not None
-    assert torch.equal(saved[0]["a"], torch.ones(2))
-    assert saved[1] == [Epoch(1, 0.5)]
-    assert Checkpoint(tmp_path, {"epochs": 3}).read() is None
-    assert Checkpoint(None, {}).read() is None
+    def state(folder: Path | None, epochs: int) -> TrainingState:
+        network = torch.nn.Linear(2, 1)
+        return TrainingState(network, torch.optim.AdamW(network.parameters()), folder, {"epochs": epochs})
+
+    first, again, other, without = state(tmp_path, 2), state(tmp_path, 2), state(tmp_path, 3), state(None, 2)
+    first.finish_epoch(0.5, None)
+    for each in (again, other, without):
+        each.resume(torch.device("cpu"))
+    assert again.curve == [Epoch(1, 0.5)]
+    assert all(torch.equal(*pair) for pair in zip(again.model.parameters(), first.model.parameters(), strict=True))
+    assert other.curve == without.curve == []
 
 
 def test_rows_hold_the_stream_in_order() -> None:

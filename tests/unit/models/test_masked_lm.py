@@ -83,7 +83,7 @@ def test_favoured_words_are_masked_every_second_time(bert: Path) -> None:
         assert (hidden == number).sum() / (before == number).sum() == pytest.approx(share, abs=0.03)
 
 
-def test_exchanged_turns_come_from_other_rows(bert: Path) -> None:
+def test_swapped_turns_are_from_other_rows(bert: Path) -> None:
     network = prepared(bert)
     torch.manual_seed(0)
     model, items = model_of(network, following=True), items_of(network)

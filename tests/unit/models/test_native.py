@@ -155,7 +155,7 @@ def test_a_row_is_the_same_alone_and_in_any_batch(tmp_path: Path) -> None:
     assert (native.scores([rows[place] for place in order]) == alone[order]).all()
 
 
-def test_what_encoder_c_does_not_know_is_left_to_onnxruntime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unsupported_models_fall_back_to_onnxruntime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layout = layout_of("last-turn-max")
     with pytest.raises(UnsupportedGraphError, match=r"that encoder\.c can compute"):
         NativeEncoder(written(tmp_path, layout), layout)

@@ -12,7 +12,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block
-from emoscope.models.linear.ngram_block import MAX_CHARACTERS, NgramBlock, fields
+from emoscope.models.linear.ngram_block import MAX_CHARACTERS, NgramBlock
 from emoscope.models.linear.ngram_hashing import Channel, HashedTexts, hash_ngrams
 from emoscope.models.linear.ngram_linear import NgramLinear
 
@@ -125,7 +125,7 @@ def test_learning_needs_two_labels() -> None:
         NgramBlock(("happy", "sad"), bits=8).fit(examples_of(["a"]), ["happy"], FitContext())
 
 
-def test_a_file_that_is_no_model_is_one_line(tmp_path: Path) -> None:
+def test_file_that_is_not_a_model_is_a_one_line_error(tmp_path: Path) -> None:
     (tmp_path / "model.npz").write_bytes(b"not a zip")
     with pytest.raises(InputError, match="is not an n-gram model"):
         NgramLinear.load(tmp_path / "model.npz")
@@ -137,12 +137,19 @@ def test_pickled_arrays_are_refused(tmp_path: Path) -> None:
         NgramLinear.load(tmp_path / "model.npz")
 
 
-def test_fields_are_the_last_three_turns_latest_first() -> None:
-    assert fields(Example.last(Dialogue.of(["one", "two", "three", "four"]))) == ["four", "three", "two"]
-    assert fields(Example.last(Dialogue.of(["one"]))) == ["one", "", ""]
+def test_the_last_texts_are_the_fields() -> None:
+    rows = [["one", "two", text] for text in (*HAPPY, *SAD)]
+    longer = [["an earlier text", *row] for row in rows]
+    labels = ["happy"] * 5 + ["sad"] * 5
+    first, second = (NgramLinear(bits=10).fit(each, labels) for each in (rows, longer))
+    answers = [model.predict_proba(each) for model in (first, second) for each in (rows, longer)]
+    first._native = second._native = None  # the same without the kernel
+    answers += [model.predict_proba(each) for model in (first, second) for each in (rows, longer)]
+    assert all((each == answers[0]).all() for each in answers)
+    assert (first.predict_proba([["so"]]) == first.predict_proba([["", "", "so"]])).all()
 
 
-def test_what_is_not_read_is_said(tiny: NgramBlock) -> None:
+def test_unread_turns_and_characters_are_marked_truncated(tiny: NgramBlock) -> None:
     asked = examples_of(["a", "b", "c"], ["a", "b", "c", "d"], ["a" * (MAX_CHARACTERS + 1)])
     truncated = tiny.infer(asked).truncated
     assert truncated is not None

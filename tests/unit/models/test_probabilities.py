@@ -41,7 +41,7 @@ def test_the_temperature_that_made_the_data_is_found(true: float) -> None:
     assert temperature_of(scores, classes) == pytest.approx(true, rel=0.04)
 
 
-def test_the_temperature_stays_within_reach() -> None:
+def test_temperature_is_bounded() -> None:
     always_right, right = np.array([[0.5, 0.0]] * 5), np.zeros(5, np.int64)
     assert temperature_of(always_right, right) == pytest.approx(np.exp(-2.5), rel=0.01)
     assert temperature_of(always_right, right, reach=1.0) == pytest.approx(np.exp(-1.0), rel=0.01)

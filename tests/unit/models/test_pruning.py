@@ -1,4 +1,4 @@
-"""Encoders of another size: fewer layers, a narrower middle or a wider one."""
+"""Encoders of another size: fewer layers, a smaller or larger inner size."""
 
 from pathlib import Path
 

@@ -96,7 +96,7 @@ def test_learning_saving_and_repeating(name: str, settings: dict[str, Any], tmp_
 
 
 @pytest.mark.parametrize("name", ["hierarchical", "semi-hierarchical"])
-def test_what_was_said_before_is_heard(name: str) -> None:
+def test_earlier_turns_change_the_prediction(name: str) -> None:
     assert_learns(name, {"hidden_size": 12}, in_turn=0)
 
 
@@ -135,7 +135,7 @@ def test_a_new_word_is_known_by_its_letters() -> None:
     assert not torch.allclose(scores[0], scores[1])
 
 
-def test_fixed_vectors_do_not_learn_and_are_no_stage() -> None:
+def test_fixed_vectors_are_not_trained_and_not_a_stage() -> None:
     fixed, free = (prepared("recurrent", {"hidden_size": 4, "trainable": trainable}) for trainable in (False, True))
     assert [len(network.stages()) for network in (fixed, free)] == [2, 3]
     assert not any(p is fixed.embedding.weight for group in fixed.parameter_groups(0.1) for p in group["params"])
@@ -162,7 +162,7 @@ def test_a_new_head_keeps_the_rest() -> None:
     assert network.features(batch).equal(before)
 
 
-def test_vectors_come_from_the_resources_or_a_clear_line(tmp_path: Path) -> None:
+def test_vectors_are_read_from_the_resources_or_a_clear_error_raised(tmp_path: Path) -> None:
     (tmp_path / "embeddings").mkdir()
     table = np.array([[1, 2, 3, 4, 5, 6, 7, 8]], np.float16)
     np.savez(tmp_path / "embeddings/glove.6B.100d.subset.npz", words=np.array(["yay"]), vectors=table)

@@ -10,7 +10,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.losses import ClassLoss, GroupedLoss, class_weights, rdrop_divergence, warmed_weights
-from emoscope.models.torch.training import NetworkTrainer, Training, learning_rate_factor, predict
+from emoscope.models.torch.training import NetworkTrainer, Training, device_of, learning_rate_factor, predict
 from kits.toy_network import data, toy, weights
 
 
@@ -73,7 +73,7 @@ class KilledError(Exception):
 
 
 @pytest.mark.parametrize("ema_decay", [0.0, 0.9])
-def test_a_killed_run_goes_on_to_the_same_weights(tmp_path: Path, ema_decay: float) -> None:
+def test_killed_run_resumes_to_the_same_weights(tmp_path: Path, ema_decay: float) -> None:
     items, targets = data()
     plan = Training(epochs=5, batch_size=16, learning_rate=0.01, ema_decay=ema_decay, validation_fraction=0.0)
     whole = toy()
@@ -159,3 +159,8 @@ def test_many_questions_at_once_by_hand() -> None:
     targets = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     expected = torch.log(torch.tensor(3.0)) + 0.5 * torch.log(torch.tensor(2.0))
     assert loss(scores, targets) == pytest.approx(expected)
+
+
+def test_mistyped_device_is_a_one_line_error() -> None:
+    with pytest.raises(EmoscopeError, match=r"^--device: expected auto, cpu or cuda, found 'gpu'$"):
+        device_of("gpu")

@@ -76,7 +76,7 @@ def test_without_sources_it_is_the_network_itself(fit_context: FitContext) -> No
     assert np.mean(np.array(block.predict(examples)) == labels) > 0.9
 
 
-def test_what_the_source_taught_is_carried_over_but_its_head(fit_context: FitContext) -> None:
+def test_source_training_is_transferred_except_its_head(fit_context: FitContext) -> None:
     examples, labels = toy(20)
     no_learning = Training(epochs=1, batch_size=8, learning_rate=0.0)
     made = {}

@@ -96,7 +96,7 @@ def test_guesses_by_hand(words: TriggerWords) -> None:
     assert np.allclose(words.transform(MASKED[:1]).toarray()[0, 6:], wanted, atol=1e-5)
 
 
-def test_it_learns_which_word_stands_where(encoder: Path) -> None:
+def test_it_predicts_the_masked_word_from_context(encoder: Path) -> None:
     texts = ["good fun day so happy", "i cry alone so sad"] * 30
     made = TriggerWords(
         encoder=str(encoder), pretraining_text=0, max_length=40, lm_epochs=12, lm_batch_size=10, lm_learning_rate=1e-2
@@ -118,7 +118,7 @@ def test_a_classifier_over_guesses_is_kept_without_the_encoder(encoder: Path, tm
     assert np.allclose(again.predict_proba(MASKED), block.predict_proba(MASKED), atol=1e-6)
 
 
-def test_an_untrained_one_says_so(encoder: Path, tmp_path: Path) -> None:
+def test_untrained_block_says_so(encoder: Path, tmp_path: Path) -> None:
     made = TriggerWords(encoder=str(encoder))
     with pytest.raises(EmoscopeError, match="not been trained"):
         made.transform(MASKED)

@@ -20,9 +20,7 @@ from emoscope.models.torch.vectors import (
     WordVectors,
     embedding_matrix,
     named_emoji,
-    read_npz,
     read_vectors,
-    read_word2vec,
     reduced,
     scaled_like,
     train_word2vec,
@@ -70,7 +68,7 @@ def test_plain_tokens_spell_emoji_out() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.text(max_size=40), st.sampled_from(sorted(TOKENISERS)))
-def test_any_text_can_be_cut_and_no_token_is_empty_or_holds_a_space(text: str, name: str) -> None:
+def test_any_text_is_tokenised_without_empty_tokens_or_spaces(text: str, name: str) -> None:
     tokens = tokeniser(name)(text)
     assert all(token and not any(character.isspace() for character in token) for token in tokens)
     if text.strip() and name == "starter":
@@ -91,14 +89,14 @@ def test_a_vocabulary_counts_sorts_and_cuts() -> None:
     assert Vocabulary.of(texts, max_features=1).tokens[3:] == ("b",)
 
 
-def test_a_vocabulary_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+def test_vocabulary_survives_saving(tmp_path: Path) -> None:
     vocabulary = Vocabulary.of([["é", "😂", '"']])
     vocabulary.save(tmp_path / "words.json")
     assert Vocabulary.load(tmp_path / "words.json").tokens == vocabulary.tokens
 
 
 @pytest.mark.parametrize("content", ['{"a": 1}', "[1, 2, 3]", '["a", "b", "c"]'])
-def test_a_file_that_is_no_vocabulary_is_refused(tmp_path: Path, content: str) -> None:
+def test_invalid_vocabulary_file_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "words.json"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(EmoscopeError):
@@ -125,10 +123,10 @@ def test_reading_npz_and_word2vec_files(tmp_path: Path) -> None:
 def test_a_broken_vector_file_gets_a_clear_line(tmp_path: Path) -> None:
     (tmp_path / "cut.bin").write_bytes(b"2 3\na " + b"\0" * 12 + b"b " + b"\0" * 5)
     with pytest.raises(InputError, match=r"cut\.bin.*word2vec's binary format"):
-        read_word2vec(tmp_path / "cut.bin")
+        read_vectors(tmp_path / "cut.bin")
     (tmp_path / "text.npz").write_bytes(b"hello")
     with pytest.raises(InputError, match=r"text\.npz.*not a file of word vectors"):
-        read_npz(tmp_path / "text.npz")
+        read_vectors(tmp_path / "text.npz")
 
 
 def test_rows_of_the_embedding() -> None:

@@ -1,4 +1,4 @@
-"""Voting in steps, with classifiers that answer what they are told to."""
+"""Voting in steps, with classifiers that give fixed answers."""
 
 from collections.abc import Sequence
 from pathlib import Path

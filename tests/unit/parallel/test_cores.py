@@ -1,4 +1,4 @@
-"""How many cores there are in a container: what its quota grants, not what the machine has."""
+"""The number of cores in a container is its quota, not the machine's."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def test_the_quota_of_a_container(tmp_path: Path, cgroup: str, files: dict[str, 
     assert container_quota(system(tmp_path, cgroup, files)) == expected
 
 
-def test_cores_are_no_more_than_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cores_do_not_exceed_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EMOSCOPE_CORES", raising=False)
     monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(16)))
     monkeypatch.setattr(threads, "container_quota", lambda: 2)

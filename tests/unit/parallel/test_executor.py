@@ -18,7 +18,7 @@ from kits.score_kit import kill, named, until
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_results_come_in_order(workers: int) -> None:
+def test_results_are_in_order(workers: int) -> None:
     assert list(Executor(workers=workers).map(part_functions.slowest_first, range(40))) == list(range(40))
 
 
@@ -31,7 +31,7 @@ def test_workers_do_the_parts_and_a_single_one_is_done_here() -> None:
     assert set(SERIAL.map(part_functions.process, range(2))) == {os.getpid()}
 
 
-def test_workers_compute_on_one_core_unless_told_otherwise() -> None:
+def test_workers_compute_on_one_core_by_default() -> None:
     for workers in (1, 2):
         assert set(Executor(workers=workers).map(part_functions.usable_cores, range(4))) == {1}
     assert set(Executor(workers=2, single_core=False).map(part_functions.usable_cores, range(4))) == {cores()}
@@ -149,7 +149,7 @@ def test_a_process_that_dies_before_it_is_up() -> None:
     killer.join()
 
 
-def test_ray_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ray_that_does_not_start_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine Ray gives up with an exception of no kind of its own."""
     ray = pytest.importorskip("ray")
 
@@ -162,7 +162,7 @@ def test_ray_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) ->
         list(Executor("ray", workers=2).map(part_functions.refuse_four, range(4)))
 
 
-def test_a_part_that_kills_is_given_up() -> None:
+def test_part_that_kills_workers_is_abandoned() -> None:
     results = Executor(workers=2).map(part_functions.die, range(4))
     assert next(results) == 0
     with pytest.raises(EmoscopeError, match=r"^part 1: its worker died 3 times \(signal 9"):

@@ -1,4 +1,4 @@
-"""Results of parts on disk: made once, used for nothing else, and none left over."""
+"""Results of parts on disk: computed once, not reused for other work, and cleaned up."""
 
 import pickle
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_results_are_made_once(tmp_path: Path) -> None:
     assert work.asked == PARTS
 
 
-def test_what_depends_on_something_else_is_made_again(tmp_path: Path) -> None:
+def test_parts_of_another_function_are_computed_again(tmp_path: Path) -> None:
     work = Doubling()
     list(PartFolder(tmp_path, "a", ".bin").fill(PARTS, work))
     list(PartFolder(tmp_path, "b", ".bin").fill(PARTS, work))
@@ -47,7 +47,7 @@ def test_what_depends_on_something_else_is_made_again(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3, "the first results are gone"
 
 
-def test_what_is_done_before_a_failure_stays(tmp_path: Path) -> None:
+def test_parts_finished_before_a_failure_are_kept(tmp_path: Path) -> None:
     folder = PartFolder(tmp_path / "parts", "doubled", ".bin")
     with pytest.raises(EmoscopeError, match="refused b'three'"):
         list(folder.fill(PARTS, Doubling(refused=b"three")))
@@ -65,7 +65,7 @@ def test_leftovers_go_and_other_files_stay(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", kept.name}
 
 
-def test_nothing_is_no_folder(tmp_path: Path) -> None:
+def test_no_parts_create_no_folder(tmp_path: Path) -> None:
     assert list(PartFolder(tmp_path / "parts", "doubled", ".bin").fill([], Doubling())) == []
     assert not (tmp_path / "parts").exists()
 
@@ -74,7 +74,7 @@ turns = st.builds(Turn, st.text(), st.none() | st.text())
 
 
 @given(said=st.lists(st.lists(turns, min_size=1, max_size=4).map(lambda found: Dialogue(tuple(found))), max_size=5))
-def test_dialogues_come_out_as_they_went_in(said: list[Dialogue]) -> None:
+def test_dialogues_survive_a_round_trip(said: list[Dialogue]) -> None:
     assert unpacked(packed(said)) == said
 
 

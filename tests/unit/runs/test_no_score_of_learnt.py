@@ -1,4 +1,4 @@
-"""No score of what was learnt: from training over predictions to the rank that is not given."""
+"""No score on learnt items: from training through predictions to the refused rank."""
 
 import json
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_a_run_records_its_items(model: Path) -> None:
     assert len(learnt) == 96
 
 
-def test_what_was_learnt_gets_a_warning_and_no_rank(model: Path, data: Path, tmp_path: Path) -> None:
+def test_learnt_items_get_a_warning_and_no_rank(model: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
     assert "warning: out.txt: the model learnt 96 of 96 items" in predict(model, data, "train", out)
     shown, said = evaluated(out, data, "train")
@@ -68,7 +68,7 @@ def test_what_was_learnt_gets_a_warning_and_no_rank(model: Path, data: Path, tmp
     assert content["rank"] is None
 
 
-def test_new_items_get_a_rank_and_no_file_beside_them(model: Path, data: Path, tmp_path: Path) -> None:
+def test_new_items_get_a_rank_and_no_extra_file(model: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
     predict(model, data, "train", out)
     assert "warning" not in predict(model, data, "dev", out)
@@ -116,7 +116,7 @@ def test_a_report_has_the_warning_and_no_rank(model: Path, data: Path, tmp_path:
     assert "Among the published results" not in page
 
 
-def test_a_model_from_before_the_record_says_nothing(model: Path, data: Path, tmp_path: Path) -> None:
+def test_model_without_a_record_says_nothing(model: Path, data: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     old.mkdir()
     for path in model.rglob("*"):
@@ -183,7 +183,7 @@ def test_a_transferred_network_names_its_sources() -> None:
     assert NtuaSlp(get_task("iest")).build().corpora() == {"semeval2017-4a"}
 
 
-def test_an_unknown_source_is_one_line(data: Path) -> None:
+def test_unknown_source_is_a_one_line_error(data: Path) -> None:
     with pytest.raises(EmoscopeError, match="emocontext has no split 'nowhere'"):
         source_items("emocontext/nowhere", FitContext(resources=data))
 

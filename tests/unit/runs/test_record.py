@@ -21,7 +21,7 @@ def test_the_same_work_finds_its_checkpoints(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_other_work_begins_anew(tmp_path: Path) -> None:
+def test_other_work_starts_over(tmp_path: Path) -> None:
     interrupted(tmp_path / "run", {"seed": 0})
     with kept_checkpoints(tmp_path / "run", {"seed": 1}) as folder:
         assert not (folder / "epoch.safetensors").exists()

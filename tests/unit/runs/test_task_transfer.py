@@ -79,7 +79,7 @@ def test_one_corpus_is_not_enough() -> None:
         transfer("nano", ["emocontext"])
 
 
-def test_a_mapping_of_ones_own(tmp_path: Path, data: Path) -> None:
+def test_custom_mapping(tmp_path: Path, data: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('[labels.isear]\nguilt = "sadness"\njoy = "joy"\n')
     assert read_mapping(own).of("isear") == {"guilt": "sadness", "joy": "joy"}

@@ -59,7 +59,7 @@ def test_parquet_is_read_once(tmp_path: Path, group: int) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/io").exists(), reason="counts what the system says was read")
-def test_the_system_says_so_too(tmp_path: Path) -> None:
+def test_bytes_read_according_to_the_system_are_bounded(tmp_path: Path) -> None:
     path = write_parquet(tmp_path / "a.parquet", noisy(20_000), row_group_size=1 << 20)
     write_parquet(tmp_path / "b.parquet", noisy(10))
     read = []
@@ -72,7 +72,7 @@ def test_the_system_says_so_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.csv.zst", "a.json"])
-def test_what_has_no_middle_is_read_twice_at_most(tmp_path: Path, name: str) -> None:
+def test_files_without_random_access_are_read_twice_at_most(tmp_path: Path, name: str) -> None:
     with open_writer(str(tmp_path / name)) as writer:
         for row in noisy(6000):
             writer.write(row)

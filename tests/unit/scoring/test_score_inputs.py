@@ -1,4 +1,4 @@
-"""No row of a folder is lost unnoticed: every format is read, and what is not is said."""
+"""No row of a folder is lost silently: every format is read, and skipped files are reported."""
 
 import gzip
 import json
@@ -8,16 +8,10 @@ from typing import Any
 import pytest
 
 from emoscope.core.errors import InputError
-from emoscope.scoring import score
-from emoscope.scoring.manifest import ScoringManifest
 from emoscope.tables import open_writer, read_records
 from emoscope.tables.inputs import find_inputs
 from kits.corpus_command import run
-from kits.score_kit import chats, rejects, scores, write_jsonl
-
-
-def scored(folder: Path, *inputs: Path, **settings: Any) -> ScoringManifest:
-    return score([str(path) for path in inputs], folder, model="nano", **{"workers": 1, **settings})
+from kits.score_kit import chats, rejects, scored, scores, write_jsonl
 
 
 def write(path: Path, rows: list[Any]) -> Path:
@@ -53,7 +47,7 @@ def test_every_file_of_a_folder_is_read(tmp_path: Path) -> None:
     assert scored(tmp_path / "out2", tmp_path / "text").scored == 240
 
 
-def test_a_file_of_an_unknown_kind_is_an_error_unless_left_out(tmp_path: Path) -> None:
+def test_unknown_file_kind_is_an_error_unless_skipped(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
     write_jsonl(folder / "a.jsonl", chats(5))
@@ -108,14 +102,14 @@ def test_bad_elements_of_an_array_and_a_broken_array(tmp_path: Path) -> None:
         scored(tmp_path / "broken", tmp_path / "b.json")
 
 
-def test_the_output_in_the_input_folder_is_no_input(tmp_path: Path) -> None:
+def test_output_inside_the_input_folder_is_not_read(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "a.jsonl", chats(5))
     first = scored(tmp_path / "scored", tmp_path)
     assert scored(tmp_path / "scored", tmp_path) == first
     assert first.rows == 5
 
 
-def test_what_another_run_wrote_is_no_input_unless_named(tmp_path: Path) -> None:
+def test_output_of_another_run_is_not_read_unless_named(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     write_jsonl(tmp_path / "in" / "a.jsonl", chats(3))
     scored(tmp_path / "in" / "out", tmp_path / "in")

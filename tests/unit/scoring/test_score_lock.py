@@ -43,7 +43,7 @@ def test_a_refused_run_leaves_no_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.e2e
-def test_a_killed_run_holds_nothing(tmp_path: Path) -> None:
+def test_killed_run_holds_no_lock(tmp_path: Path) -> None:
     path, out = write_jsonl(tmp_path / "a.jsonl", chats(20_000)), tmp_path / "out"
     process = start(path, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "500")
     until(lambda: list(out.glob("scores/part-*")))

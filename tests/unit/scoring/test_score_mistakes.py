@@ -1,4 +1,4 @@
-"""What goes wrong around a run is one line and an exit code: addresses, buckets, columns, interrupts."""
+"""Errors around a run are one line and an exit code: addresses, buckets, columns, interrupts."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def test_a_type_is_that_of_the_file_that_is_named() -> None:
         unify([*schemas, ("c", pa.schema([("id", pa.string())]))])
 
 
-def test_a_run_in_which_every_row_was_rejected_is_no_success(tmp_path: Path) -> None:
+def test_run_with_every_row_rejected_fails(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", ["{broken"] * 3)
     code, shown, message = run("score", path, "-o", tmp_path / "out", "-m", "nano", "--workers", "1")
     assert (code, message.strip()) == (1, "emoscope: all 3 rows were rejected")
@@ -39,7 +39,7 @@ def test_the_output_is_a_folder(tmp_path: Path) -> None:
         score([str(path)], path, model="nano", workers=1)
 
 
-def test_a_file_that_cannot_be_read_is_no_success(tmp_path: Path) -> None:
+def test_unreadable_file_fails_the_command(tmp_path: Path) -> None:
     good = write_parquet(tmp_path / "a.parquet", chats(3))
     (tmp_path / "b.parquet").write_bytes(b"none")
     code, shown, message = run("score", good, tmp_path / "b.parquet", "-o", tmp_path / "out", "-m", "nano", "--json")
@@ -50,7 +50,7 @@ def test_a_file_that_cannot_be_read_is_no_success(tmp_path: Path) -> None:
 
 @pytest.mark.e2e
 @pytest.mark.skipif(sys.platform != "linux", reason="sends signals")
-def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
+def test_interrupt_says_how_to_resume(tmp_path: Path) -> None:
     path, out = write_jsonl(tmp_path / "a.jsonl", chats(60_000)), tmp_path / "out"
     process = start(path, "-o", out, "-m", "nano", "--workers", "2", "--part-rows", "500")
     until(lambda: len(list(out.glob("scores/part-*"))) > 2)
@@ -68,7 +68,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
 # Addresses
 
 
-def test_hdfs_without_java_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hdfs_without_java_is_a_one_line_error(monkeypatch: pytest.MonkeyPatch) -> None:
     import fsspec
 
     def no_java(path: str) -> None:
@@ -149,7 +149,7 @@ def test_a_mistyped_bucket_is_not_made(bucket: str, tmp_path: Path) -> None:
     assert not s3fs.S3FileSystem().exists("lgos")
 
 
-def test_wrong_settings_of_a_store_are_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_wrong_settings_of_a_store_are_a_one_line_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     s3fs = pytest.importorskip("s3fs")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "many")
     s3fs.S3FileSystem.clear_instance_cache()

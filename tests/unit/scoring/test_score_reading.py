@@ -1,4 +1,4 @@
-"""How rows of large tables are found again: from any place, by the rules of `emoscope detect`, none lost."""
+"""Reading rows of large tables from any position: by the rules of `emoscope detect`, without losing any."""
 
 import csv
 import io
@@ -77,7 +77,7 @@ def test_a_very_long_turn_is_a_row_like_others(tmp_path: Path) -> None:
         assert [row_dialogue(columns).texts for columns in rows] == [(said,), ("hi",)]
 
 
-def test_what_is_not_text_is_a_row_with_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_row_that_is_not_text_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("emoscope.tables.rows.MAX_ROW_BYTES", 1 << 20)
     path = tmp_path / "a.jsonl"
     lines = [
@@ -151,13 +151,13 @@ def test_json_columns_get_one_type(tmp_path: Path) -> None:
     assert made["f"] == [str(1 << 60), "1.5"]
 
 
-def test_a_column_of_two_types_is_one_line() -> None:
+def test_column_of_two_types_is_a_one_line_error() -> None:
     one, other = pa.schema([("id", pa.int64())]), pa.schema([("id", pa.string())])
     with pytest.raises(InputError, match=r"b\.csv: column 'id' is string, but int64 in a\.parquet"):
         unify([("a.parquet", one), ("b.csv", other)])
 
 
-def test_a_refused_row_has_no_say_in_the_columns_type(tmp_path: Path) -> None:
+def test_rejected_row_does_not_affect_column_types(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", [{"turns": ["hi"]}, {"turns": 7}, {"turns": ["hi", 3]}])
     plan = make_plan(find_inputs([str(path)]).files, {})
     assert str(plan.schema.field("turns").type) == "list<item: string>"
@@ -193,7 +193,7 @@ def test_parts_hold_every_row_once_in_order(
     st.lists(st.sampled_from(["", '{"text": "a"}', '{"text": "a\\u0062", "id": 7}', "{broken", '["é"]']), max_size=30)
 )
 @settings(max_examples=100, deadline=None)
-def test_ranges_of_a_file_say_what_the_whole_says(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
+def test_ranges_of_a_file_equal_the_whole(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
     path = write_jsonl(tmp_path_factory.mktemp("stretch") / "a.jsonl", lines)
     (source,) = find_inputs([str(path)]).files
     whole = summarise(ByteRange(source))

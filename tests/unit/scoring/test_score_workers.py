@@ -1,4 +1,4 @@
-"""A worker answers only with the model and the version that the run was started with."""
+"""A worker scores only with the model and version that the run was started with."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +9,10 @@ import pytest
 import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector, load
-from emoscope.detector.bundle import folder_hash, resolve
-from emoscope.models.onnx.network import EncoderNetwork
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.scoring import score
 from emoscope.scoring.output import OutputFolder
-from emoscope.scoring.part_scorer import ModelSpec, PartScorer
+from emoscope.scoring.part_scorer import PartScorer
 from emoscope.scoring.plan import make_plan
 from emoscope.tables.inputs import find_inputs
 from kits.score_kit import chats, write_jsonl
@@ -23,28 +22,21 @@ from kits.score_kit import chats, write_jsonl
     ("changes", "message"),
     [
         ({"emoscope": "0.0.0"}, rf"has emoscope {emoscope.__version__}, but the run was started with 0\.0\.0; install"),
-        ({"model": {"sha256": "0" * 64}}, r"has model nano \w{12}, but the run was started with 000000000000; install"),
         ({"kernel": "encoder.c"}, r"computes with any, but the run was started with encoder\.c, .*EMOSCOPE_NATIVE=0"),
     ],
 )
-def test_another_model_version_or_kernel_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+def test_another_version_or_kernel_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", chats(3))
-    settings = {
-        "emoscope": emoscope.__version__,
-        "model": {"sha256": folder_hash(resolve("nano"))},
-        "kernel": "any",
-    }
+    settings = {"emoscope": emoscope.__version__, "kernel": "any"}
     plan = make_plan(find_inputs([str(path)]).files, settings)
     output = OutputFolder(str(tmp_path / "out"))
     output.prepare()
-    PartScorer(plan, output, ModelSpec("nano"), 8)(0)
+    PartScorer(plan, output, load("nano"), 8)(0)
     with pytest.raises(EmoscopeError, match=message):
-        PartScorer(replace(plan, settings={**settings, **changes}), output, ModelSpec("nano"), 8)(0)
+        PartScorer(replace(plan, settings={**settings, **changes}), output, load("nano"), 8)(0)
 
 
-def test_a_run_says_what_computed_and_is_not_continued_by_something_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_run_records_its_runtime_and_no_other_continues_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = str(write_jsonl(tmp_path / "a.jsonl", chats(3)))
     assert score([path], tmp_path / "nano", model="nano", workers=1).settings["kernel"] == "any"
     monkeypatch.setattr(Detector, "kernel", "encoder.c")
@@ -54,7 +46,7 @@ def test_a_run_says_what_computed_and_is_not_continued_by_something_else(
         score([path], tmp_path / "out", model="nano", workers=1)
 
 
-def test_what_computes_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_detector_names_its_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load("default").kernel in ("encoder.c", "onnxruntime", "onnxruntime in single precision")
-    monkeypatch.setattr(EncoderNetwork, "_native", staticmethod(lambda *_: None))
+    monkeypatch.setattr(ExportedEncoder, "_native", staticmethod(lambda *_: None))
     assert load("default").kernel.startswith("onnxruntime")

@@ -1,4 +1,4 @@
-"""A store with a clock that stands still, and a running site, on every database there is."""
+"""A store with a fixed clock, and a running site, on every available database."""
 
 from collections.abc import Iterator
 from pathlib import Path

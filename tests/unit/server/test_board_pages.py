@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
 
+from emoscope.server.challenge.pages.board_history import history_plot
+from emoscope.server.challenge.views import BoardView, Entry, HistoryPoint
 from emoscope.server.http.rendering import templates
 from emoscope.server.markdown import markdown
 from kits.challenge_kit import phase, rows_of
@@ -60,7 +62,7 @@ def signed_in(site: Site) -> Iterator[Site]:
 
 
 @pytest.mark.parametrize("text", EVIL)
-def test_markdown_makes_nothing_that_acts(text: str) -> None:
+def test_markdown_creates_no_active_content(text: str) -> None:
     made = str(markdown(text))
     tags = re.findall(r"<([a-z0-9]+)([^>]*)>", made)
     assert {name for name, _ in tags} <= {"p", "a", "code", "em"}
@@ -106,7 +108,7 @@ def test_a_team_downloads_files_and_released_labels(signed_in: Site) -> None:
     assert client.get("/challenges/mine/phases/done/labels").status_code == 404
 
 
-def test_what_is_wrong_is_said_at_its_field(site: Site) -> None:
+def test_mistakes_are_shown_at_their_field(site: Site) -> None:
     client = site.client
     client.cookies.clear()
     form = {"csrf": form_secret(client.get("/challenges/mine").text), "team": "<b>", "member": "Ana"}
@@ -123,7 +125,7 @@ def test_what_is_wrong_is_said_at_its_field(site: Site) -> None:
     assert 'aria-describedby="field-invitation-error"' in join.text
 
 
-def test_a_long_refusal_says_how_many_more_there_are(signed_in: Site) -> None:
+def test_long_refusal_counts_the_omitted_problems(signed_in: Site) -> None:
     client = signed_in.client
     page = client.get("/challenges/mine").text
     rows = "id\tturn1\tturn2\tturn3\tlabel\n" + "".join(f"{n}\ta\tb\tc\tglad\n" for n in range(200))
@@ -166,7 +168,7 @@ def test_a_board_is_sorted_and_searched_without_a_script(signed_in: Site) -> Non
     assert "F1 of" not in page.split("<thead>")[1].split("</thead>")[0]  # the phase is open
 
 
-def test_a_badge_shows_what_everybody_may_see(site: Site) -> None:
+def test_badge_shows_only_public_scores(site: Site) -> None:
     site.client.cookies.clear()
     token = site.team("Badge & Co")
     site.final(token, site.submit(token).json()["id"])
@@ -199,7 +201,7 @@ def test_a_team_describes_its_system(signed_in: Site) -> None:
     assert [row["team"] for row in tables[1]["rows"]] == ["Team Joy"]
 
 
-def test_what_teams_used_is_linked_where_it_is_shown(site: Site) -> None:
+def test_techniques_page_is_linked_only_if_shown(site: Site) -> None:
     link, pages = "/challenges/mine/techniques", ("/challenges/mine", "/challenges/mine/board/practice")
     assert all(f'href="{link}"' not in site.client.get(page).text for page in pages)  # a phase is open
     site.client.post("/sign-in", data={"csrf": form_secret(site.client.get("/sign-in").text), "token": site.organiser})
@@ -228,3 +230,14 @@ def test_a_submission_is_chosen_and_noted_on_its_page(signed_in: Site) -> None:
     assert client.put(f"/v1/submissions/{sent}/note", json={"note": "so"}, headers=bearer(token)).status_code == 204
     found = client.get(f"/v1/submissions/{sent}", headers=bearer(token)).json()
     assert (found["chosen"], found["note"]) == (False, "so")
+
+
+def test_new_score_is_drawn() -> None:
+    """A line from now to now would have no length."""
+    first, now = datetime(2030, 1, 1, tzinfo=UTC), datetime(2030, 1, 2, tzinfo=UTC)
+    entry = Entry.model_construct(kind="team", name="new", history=(HistoryPoint(at=now, score=0.5),), mine=False)
+    board = BoardView.model_construct(entries=(entry,), computed=now)
+    plot = history_plot(board, first, None)
+    assert plot is not None
+    begin, end = re.fullmatch(r"M([\d.]+) [\d.]+H([\d.]+)", plot["sparks"]["new"]).groups()  # type: ignore[union-attr]
+    assert float(end) - float(begin) >= 50

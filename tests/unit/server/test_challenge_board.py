@@ -1,4 +1,4 @@
-"""The board beside the published systems and people, its exports and its plot; and that none of it tells gold."""
+"""The board with published systems and human scores, its exports and its plot; none of them reveals gold."""
 
 import csv
 import io
@@ -35,9 +35,7 @@ from kits.challenge_kit import (
 )
 
 
-def test_published_systems_and_people_stand_beside_the_teams_unranked(
-    store: Store, clock: Clock, tmp_path: Path
-) -> None:
+def test_published_systems_and_people_are_listed_unranked(store: Store, clock: Clock, tmp_path: Path) -> None:
     (tmp_path / "source").mkdir()
     # Two workers on three items, four of six right; of the emotions 4 hits, 5 gold and 6 guesses: 2 * 4 / 11.
     judgements = ["0,a,happy", "1,a,sad", "2,a,happy", "0,b,happy", "1,b,sad", "3,b,angry"]
@@ -138,7 +136,7 @@ def _gold(store: Store) -> str:
         return str(session.execute(text("SELECT gold_sha256 FROM phases LIMIT 1")).scalar_one())
 
 
-def test_the_public_export_holds_no_hidden_board_and_no_submissions(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_public_export_has_no_hidden_board_and_no_submissions(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path)
     ana, made = team(store, slug)
     submit(store, ana, slug, "final", answer(), file_name="a.txt")

@@ -1,4 +1,4 @@
-"""Clusters appear wherever the data folder is, and a comparison that fails is told, not waited for."""
+"""Clusters appear wherever the data folder is, and a failed comparison is reported."""
 
 import logging
 import sys

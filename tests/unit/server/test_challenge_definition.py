@@ -1,4 +1,4 @@
-"""A challenge's file: what is accepted, and how a mistake is told."""
+"""The definition file of a challenge: what is accepted, and how mistakes are reported."""
 
 import re
 import tomllib

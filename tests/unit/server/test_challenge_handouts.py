@@ -44,7 +44,7 @@ def made(store: Store, folder: Path, head: str = "", **first: object) -> str:
     return create_challenge(store, OPERATOR, file).slug
 
 
-def test_files_are_for_teams_that_were_let_in(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_files_are_for_approved_teams(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = made(store, tmp_path, head='downloads = "registered"\nregistration = "approval"')
     waiting = register_team(store, PUBLIC, slug, team="Joy", member="Ana", email="ana@example.org")
     ana = authenticate(store, waiting.token)
@@ -71,7 +71,8 @@ def test_a_file_is_added_replaced_and_removed_but_never_gold(store: Store, tmp_p
     more.write_text("one")
     add_file(store, OPERATOR, slug, more, title="More")
     more.write_text("two")
-    files = add_file(store, OPERATOR, slug, more)
+    assert add_file(store, OPERATOR, slug, more).size == 3
+    files = list_files(store, OPERATOR, slug)
     assert [(file.name, file.size) for file in files] == [("train.txt", 14), ("more.txt", 3)]
     assert challenge_file(store, PUBLIC, slug, "more.txt")[0].read_text() == "two"
     remove_file(store, OPERATOR, slug, "more.txt")

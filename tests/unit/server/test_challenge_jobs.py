@@ -1,4 +1,4 @@
-"""Jobs: every submission reaches an end, once, whatever becomes of scorers and workers."""
+"""Jobs: every submission is finished exactly once, whatever happens to scorers and workers."""
 
 import io
 import json
@@ -66,7 +66,7 @@ def results(store: Store) -> int:
     ],
     ids=["slow", "crash", "nan", "garbage", "no score", "no program"],
 )
-def test_a_scorer_that_fails_is_tried_again_and_then_the_submission_is_given_back(
+def test_failing_scorer_is_retried_and_then_refunds_the_submission(
     store: Store, clock: Clock, submitted: tuple[Actor, str], command: tuple[str, ...], reason: str
 ) -> None:
     ana, sent = submitted
@@ -109,7 +109,7 @@ def test_a_lost_worker_loses_its_job_to_another_and_cannot_score_it_too(
     assert get_submission(store, ana, sent).state == "scored"
 
 
-def test_a_job_that_kills_its_workers_is_given_up(store: Store, clock: Clock, submitted: tuple[Actor, str]) -> None:
+def test_job_that_kills_its_workers_is_abandoned(store: Store, clock: Clock, submitted: tuple[Actor, str]) -> None:
     ana, sent = submitted
     for _ in range(MAX_LOST + 1):
         assert claim(store, LEASE) is not None

@@ -1,4 +1,4 @@
-"""While a phase is open its board tells rounded scores on a public part of the gold; the private rest decides."""
+"""While a phase is open its board shows rounded scores on the public part of the gold; the private part decides."""
 
 import io
 import json
@@ -58,9 +58,7 @@ def _answers(right: set[int]) -> io.BytesIO:
     return io.BytesIO(rows_of(labels, 100).encode())
 
 
-def test_the_public_part_holds_its_share_of_every_label_and_is_chosen_once(
-    store: Store, clock: Clock, tmp_path: Path
-) -> None:
+def test_public_part_is_stratified_and_chosen_once(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = _parted(store, tmp_path)
     public = _public(store)
     assert Counter(LABELS[item] for item in public) == {"happy": 6, "sad": 6, "angry": 6, "others": 12}
@@ -74,9 +72,7 @@ def test_the_public_part_holds_its_share_of_every_label_and_is_chosen_once(
         public_part.choose(task, ["happy", "sad"], 0.3, "one")
 
 
-def test_an_open_board_tells_the_rounded_public_score_and_nothing_else(
-    store: Store, clock: Clock, tmp_path: Path
-) -> None:
+def test_open_board_shows_only_the_rounded_public_score(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = _parted(store, tmp_path)
     public = _public(store)
     ana, _ = team(store, slug, "Ana's")
@@ -105,7 +101,7 @@ def test_an_open_board_tells_the_rounded_public_score_and_nothing_else(
     assert leaderboard(store, ana, slug, "practice").part == "private"
 
 
-def test_what_is_shown_follows_from_the_told_scores(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_shown_ranks_follow_from_the_shown_scores(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = _parted(store, tmp_path)
     with store.database.write() as session:
         row = session.get_one(Phase, 1)
@@ -144,7 +140,7 @@ def test_the_submission_that_is_best_on_the_public_part_decides(store: Store, cl
     assert get_submission(store, OPERATOR, final.submission).file_name == "chosen.txt"
 
 
-def test_a_phase_of_an_older_version_is_scored_on_all_and_told_rounded(
+def test_phase_of_an_older_version_is_scored_on_all_items_and_rounded(
     store: Store, clock: Clock, tmp_path: Path
 ) -> None:
     slug = made_challenge(store, tmp_path)
@@ -172,7 +168,7 @@ def test_a_hidden_board_has_no_public_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_random_submissions_no_longer_give_the_gold_away() -> None:
+def test_random_submissions_do_not_reveal_the_gold() -> None:
     pytest.importorskip("scipy", reason="no scipy: pip install 'emoscope[features]'")
     from benchmarks.serving.leak import attacked
 

@@ -1,4 +1,4 @@
-"""Caps hold however many uploads come at once, and however many processes take them."""
+"""Quotas are enforced under concurrent uploads and with several processes."""
 
 import io
 import subprocess
@@ -63,7 +63,7 @@ def test_a_hundred_parallel_refused_files_never_pass_their_cap(store: Store, tmp
 
 
 @pytest.mark.e2e
-def test_the_quota_holds_across_processes(store: Store, tmp_path: Path) -> None:
+def test_quota_applies_across_processes(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=9))
     _, made = team(store, slug)
     file = tmp_path / "answer.txt"
@@ -75,7 +75,7 @@ def test_the_quota_holds_across_processes(store: Store, tmp_path: Path) -> None:
     assert sum(accepted) == 9
 
 
-def test_what_a_team_has_used_and_has_left(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_used_and_remaining_quota_of_a_team(store: Store, clock: Clock, tmp_path: Path) -> None:
     """Its own submissions of this phase and day, charged ones only; both caps count."""
     slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=3, total=4) + phase("other", per_day=9))
     ana, _ = team(store, slug, "One")

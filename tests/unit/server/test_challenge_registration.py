@@ -103,7 +103,7 @@ def test_a_verified_address_registers_by_the_mailed_link_once(
     assert isinstance(register(store, PUBLIC, slug, post, team="Known", member="Max", identity=known), Registered)
 
 
-def test_only_the_mail_tells_that_an_address_is_in_a_team(
+def test_only_the_mail_reveals_that_an_address_is_in_a_team(
     store: Store, clock: Clock, tmp_path: Path, post: Post, inbox: Inbox
 ) -> None:
     slug = made_challenge(store, tmp_path, head='registration = "email"')

@@ -87,7 +87,7 @@ def test_a_mistake_in_a_report_names_its_field(
     assert get_report(store, ana, slug) is None
 
 
-def test_without_a_survey_nobody_reports(store: Store, tmp_path: Path) -> None:
+def test_without_a_survey_there_are_no_reports(store: Store, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path)
     with pytest.raises(NotFound):
         keep_report(store, team(store, slug)[0], slug, answers={}, summary="x")
@@ -97,7 +97,7 @@ def test_without_a_survey_nobody_reports(store: Store, tmp_path: Path) -> None:
         made_challenge(store, tmp_path, slug="other", head='survey = "emo"')
 
 
-def test_a_team_without_a_report_stands_at_its_score_without_a_rank(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_team_without_a_report_is_listed_without_a_rank(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, head=SURVEY, phases=phase("practice"))
     teams = scored(store, clock, slug, First=8, Silent=7, Third=4)
     for name in ("First", "Third"):
@@ -151,7 +151,7 @@ def test_ranks_before_are_those_that_board_showed(store: Store, tmp_path: Path) 
     assert {entry.name: entry.former_rank for entry in leaderboard(store, PUBLIC, "mine", "final").entries} == before
 
 
-def test_a_hidden_phase_before_tells_no_ranks(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_earlier_hidden_phase_reveals_no_ranks(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, phases=phase("practice", board="hidden") + phase("final"))
     teams = scored(store, clock, slug, First=8)
     submit(store, teams["First"], slug, "final", answer(4), file_name="a.txt")
@@ -186,7 +186,7 @@ def test_the_statistics_are_those_of_table_6() -> None:
     assert statistics([]) is None
 
 
-def test_history_tells_no_more_than_the_running_board(store: Store, clock: Clock, tmp_path: Path) -> None:
+def test_history_reveals_no_more_than_the_running_board(store: Store, clock: Clock, tmp_path: Path) -> None:
     slug = made_challenge(store, tmp_path, phases=phase("practice", per_day=10))
     ana, _ = team(store, slug)
     for right in (3, 5, 4, 8):

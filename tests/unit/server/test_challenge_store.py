@@ -1,4 +1,4 @@
-"""The store: migrations with data in them, a log that only grows, whole files, and clear words when it fails."""
+"""The store: migrations of existing data, an append-only log, whole files, and clear errors."""
 
 import io
 import resource
@@ -9,6 +9,7 @@ import subprocess
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,9 @@ from emoscope.server.errors import StoreUnavailable, TooLarge
 from emoscope.server.store import FileStore, Store
 from emoscope.server.store.backup import backup
 from emoscope.server.store.database import Database
-from emoscope.server.store.migrate import current, downgrade, newest, upgrade
+from emoscope.server.store.migrate import current, newest, upgrade
 from emoscope.server.store.models import Base
-from kits.challenge_kit import Clock, answer, database_url, made_challenge, opened_store, phase, team
+from kits.challenge_kit import Clock, answer, copy_as_of, database_url, made_challenge, opened_store, phase, team
 
 
 def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> None:
@@ -38,23 +39,23 @@ def test_the_migrations_make_exactly_the_tables_of_the_models(store: Store) -> N
         assert compare_metadata(MigrationContext.configure(session.connection()), Base.metadata) == []
 
 
-def test_data_survive_a_migration_down_and_up(store: Store, tmp_path: Path) -> None:
+def test_data_of_the_first_version_survive_the_upgrade(store: Store, backend: str, tmp_path: Path) -> None:
     ana, made = team(store, made_challenge(store, tmp_path))
     sent = submit(store, ana, "mine", "practice", answer(), file_name="a.txt")
     ScoringWorker(store).run_once()
-    downgrade(store.database, "0001")
-    assert current(store.database) == "0001"
-    with store.database.write() as session:
-        assert "comparisons" not in inspect(session.connection()).get_table_names()
-        session.execute(text("DELETE FROM audit WHERE id = 1"))  # the log is not protected there
-    upgrade(store.database)
-    assert current(store.database) == newest()
-    assert authenticate(store, made.token) == ana
-    assert get_submission(store, ana, sent.id).state == "scored"
-    assert leaderboard(store, PUBLIC, "mine", "practice").entries[0].score == 1
-    downgrade(store.database, "base")
-    with store.database.write() as session:
-        assert inspect(session.connection()).get_table_names() == ["alembic_version"]
+    (tmp_path / "old").mkdir()
+    with database_url(backend, tmp_path / "old") as url, closing(Database(url)) as old:
+        copy_as_of("0001", store.database, old)
+        assert current(old) == "0001"
+        with old.write() as session:
+            assert "comparisons" not in inspect(session.connection()).get_table_names()
+            session.execute(text("DELETE FROM audit WHERE id = 1"))  # the log was not protected then
+        upgrade(old)
+        assert current(old) == newest()
+        upgraded = replace(store, database=old)
+        assert authenticate(upgraded, made.token) == ana
+        assert get_submission(upgraded, ana, sent.id).state == "scored"
+        assert leaderboard(upgraded, PUBLIC, "mine", "practice").entries[0].score == 1
 
 
 def test_two_processes_may_upgrade_at_once(backend: str, tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_a_file_is_kept_under_its_hash_and_for_the_owner_alone(tmp_path: Path) -
     assert files.sweep(stray.stat().st_mtime + 90_000) == 1
 
 
-def test_a_full_disk_is_said_and_nothing_is_accepted(store: Store, tmp_path: Path) -> None:
+def test_full_disk_is_reported_and_nothing_is_accepted(store: Store, tmp_path: Path) -> None:
     ana, _ = team(store, made_challenge(store, tmp_path))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # writes beyond fail like on a full disk
@@ -169,7 +170,7 @@ def test_a_full_disk_is_said_and_nothing_is_accepted(store: Store, tmp_path: Pat
     assert submit(store, ana, "mine", "practice", answer(), file_name="a.txt").state == "queued"
 
 
-def test_a_full_database_is_said_and_nothing_is_accepted(tmp_path: Path) -> None:
+def test_full_database_is_reported_and_nothing_is_accepted(tmp_path: Path) -> None:
     with opened_store("sqlite", tmp_path, Clock()) as store:
         ana, _ = team(store, made_challenge(store, tmp_path, phases=phase("practice", per_day=10_000)))
         store.database.close()
@@ -186,7 +187,7 @@ def test_a_full_database_is_said_and_nothing_is_accepted(tmp_path: Path) -> None
         assert len(list_submissions(store, ana, "mine")) == accepted
 
 
-def test_a_lost_database_is_said_without_its_address(tmp_path: Path) -> None:
+def test_lost_database_is_reported_without_its_address(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable) as told:
         Store.open(tmp_path, "postgresql+psycopg://secret:password@127.0.0.1:1/none")
     assert "secret" not in str(told.value)
@@ -200,7 +201,7 @@ def test_a_lost_database_is_said_without_its_address(tmp_path: Path) -> None:
             store.ready()
 
 
-def test_a_connection_that_is_cut_is_made_again(tmp_path: Path) -> None:
+def test_lost_connection_is_reopened(tmp_path: Path) -> None:
     with opened_store("postgresql", tmp_path, Clock()) as store:
         slug = made_challenge(store, tmp_path)
         ana, _ = team(store, slug)

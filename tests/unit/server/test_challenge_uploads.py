@@ -103,7 +103,7 @@ def test_an_endless_upload_is_cut_off_at_the_limit(ready: tuple[Store, Actor]) -
 @pytest.mark.parametrize(
     "name", ["../../etc/passwd", "a/b.txt", "C:\\x.txt", "..", "", "a\nb", "a\x00b", "x" * 101, "\u202egnp.exe"]
 )
-def test_a_file_name_that_is_no_name_is_refused(name: str, ready: tuple[Store, Actor]) -> None:
+def test_invalid_file_name_is_refused(name: str, ready: tuple[Store, Actor]) -> None:
     store, ana = ready
     with pytest.raises(Invalid, match="the file name"):
         submit(store, ana, "mine", "practice", answer(), file_name=name)
@@ -156,7 +156,7 @@ def test_no_bytes_crash_the_readers(task: str, data: bytes, tmp_path: Path) -> N
     assert all(line.startswith("mine") and line.isprintable() for line in found)
 
 
-def test_the_operators_definition_is_no_way_to_other_files(tmp_path: Path) -> None:
+def test_operators_definition_cannot_read_other_files(tmp_path: Path) -> None:
     """What a definition names is copied, so a challenge never reads its source again."""
     with opened_store("sqlite", tmp_path / "live", Clock()) as store:
         slug = made_challenge(store, tmp_path)

@@ -109,7 +109,7 @@ def test_two_conversations_side_by_side(client: TestClient) -> None:
         (None, "Type or paste a conversation first"),
     ],
 )
-def test_what_cannot_be_read_is_said_on_the_page(
+def test_unreadable_input_is_reported_on_the_page(
     client: TestClient, file: tuple[str, bytes] | None, problem: str
 ) -> None:
     found = posted(client, file, text="")
@@ -186,7 +186,7 @@ def test_the_footer_leads_to_the_version_the_card_and_the_reference(client: Test
     assert "style=" not in card
 
 
-def test_a_form_that_was_tampered_with_is_no_fault(client: TestClient) -> None:
+def test_tampered_form_does_not_crash_the_page(client: TestClient) -> None:
     digits = "9" * 5000
     table: dict[str, Any] = {"text": "a,text\n1,hi\n2,no", "columns": "a|text", "column__header": "yes"}
     for fields in (

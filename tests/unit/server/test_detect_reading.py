@@ -1,4 +1,4 @@
-"""What people paste or send, read as the conversations it holds."""
+"""Pasted text and uploads are read as conversations."""
 
 import json
 import time
@@ -24,11 +24,13 @@ def test_a_table_is_not_one_conversation() -> None:
     assert texts(EMOCONTEXT) == [[(None, "hi"), (None, '"so'), (None, "what")], [(None, "no"), (None, "yes")]]
     assert texts('speaker,text\nAna,"so, you won"\nBen,yes') == [[("Ana", "so, you won"), ("Ben", "yes")]]
     assert texts("text;n\nich freue mich;1\nna toll;2") == [[(None, "ich freue mich")], [(None, "na toll")]]
+    for named in ("", "x.csv"):
+        assert texts("nr|text\n1|so, so\n2|nein", named) == [[(None, "so, so")], [(None, "nein")]]
     grouped = texts("chat_id,user,message\n7,Ana,hi\n8,Ben,yo\n7,Ben,hello")
     assert grouped == [[("Ana", "hi"), ("Ben", "hello")], [("Ben", "yo")]]
 
 
-def test_commas_and_semicolons_in_a_chat_are_no_table() -> None:
+def test_commas_and_semicolons_do_not_make_a_chat_a_table() -> None:
     for chat in ("Hello, Ben\nYes, Ana", "message, please\nok, fine", "oh; no\nwell; yes", "a, b, c\nd, e, f\ng, h, i"):
         assert read(chat).format == "lines"
     with pytest.raises(EmoscopeError, match=r"row 2: expected 2 columns, found 1"):

@@ -135,7 +135,7 @@ def with_team(site: Site) -> tuple[str, str]:
     return made["token"], site.client.post("/v1/challenges/mine/teams", json=waits).json()["token"]
 
 
-def test_every_link_works_for_whoever_sees_it(site: Site) -> None:
+def test_every_link_works_for_everyone_who_sees_it(site: Site) -> None:
     approved, waiting = with_team(site)
     people = [TestClient(site.client.app, follow_redirects=False)]
     people += [signed_in(site, token) for token in (approved, waiting, site.organiser)]
@@ -162,7 +162,7 @@ def test_every_link_and_form_of_a_deleted_challenge_works_for_its_organisers(sit
     assert not refused(olga, pages)
 
 
-def test_nobody_else_is_led_to_a_deleted_challenge(site: Site) -> None:
+def test_deleted_challenge_is_not_linked_for_others(site: Site) -> None:
     member, _ = with_team(site)
     stranger, ana = TestClient(site.client.app, follow_redirects=False), signed_in(site, member)
     delete_challenge(site.client.app.state.store, OPERATOR, SLUG)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Where a quota ends, to the submission and to the second."""
+"""The limits of a quota, to the submission and to the second."""
 
 from datetime import UTC, date, datetime
 from types import SimpleNamespace
@@ -31,7 +31,7 @@ def test_without_a_cap_on_the_phase_only_the_day_counts() -> None:
 
 
 @pytest.mark.parametrize("used", [2, 3])
-def test_the_day_ends_at_its_cap_and_says_when_it_goes_on(used: int) -> None:
+def test_daily_cap_is_enforced_and_says_when_it_resets(used: int) -> None:
     with pytest.raises(QuotaExceeded) as refused:
         check_accepted(quota(used_today=used, used_total=used), NOON)
     assert str(refused.value) == "the team has used its 2 submissions for 2019-01-05 in phase final"
@@ -39,7 +39,7 @@ def test_the_day_ends_at_its_cap_and_says_when_it_goes_on(used: int) -> None:
 
 
 @pytest.mark.parametrize("used", [5, 6])
-def test_the_phase_ends_at_its_cap_for_good(used: int) -> None:
+def test_phase_cap_is_final(used: int) -> None:
     with pytest.raises(QuotaExceeded) as refused:
         check_accepted(quota(used_today=0, used_total=used), NOON)
     assert str(refused.value) == "the team has used all 5 submissions of phase final"

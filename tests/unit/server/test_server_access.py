@@ -1,4 +1,4 @@
-"""API keys, limits a client and a minute, explanations at a time; and that the fast lane asks the same."""
+"""API keys, rate limits per client, concurrent explanations; the fast lane checks the same."""
 
 import time
 from pathlib import Path

@@ -57,7 +57,7 @@ def test_an_idle_batcher_waits_for_no_company(monkeypatch: pytest.MonkeyPatch) -
     assert set(timeouts) <= {None}  # it waits for work, never for a time to pass
 
 
-def test_what_waits_is_run_together_and_no_more_than_the_size() -> None:
+def test_waiting_requests_are_batched_up_to_the_size() -> None:
     async def ask() -> list[list[int]]:
         gate = Gate()
         made = batcher(gate)
@@ -128,7 +128,7 @@ def test_many_large_requests_do_not_hold_up_a_small_one() -> None:
     assert next(number for number, batch in enumerate(asyncio.run(ask())) if 99 in batch) == 1
 
 
-def test_after_a_crowd_those_who_ask_again_come_together_and_nobody_waits_for_ever() -> None:
+def test_requests_are_batched_after_a_burst_and_none_starves() -> None:
     batches: list[int] = []
 
     def run(key: str, items: list[int]) -> list[int]:
@@ -172,7 +172,7 @@ def test_different_keys_are_not_mixed() -> None:
     assert all({number % 2 for number in items} == {"ab".index(key)} for key, items in seen)
 
 
-def test_a_full_queue_refuses_with_a_time_to_come_back() -> None:
+def test_full_queue_refuses_with_retry_after() -> None:
     async def ask() -> Problem:
         gate = Gate()
         made = batcher(gate, capacity=3)

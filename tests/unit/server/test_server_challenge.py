@@ -1,4 +1,4 @@
-"""The shared_site task over HTTP: from registration to the board, and who may see what."""
+"""A shared task over HTTP: from registration to the board, and who may see what."""
 
 import errno
 import os
@@ -47,7 +47,7 @@ def test_a_refused_file_names_row_and_reason_and_costs_nothing(site: Site) -> No
     assert (left["used_today"], left["rejected_today"]) == (0, 1)
 
 
-def test_the_quota_ends_with_429_and_a_time(site: Site) -> None:
+def test_exceeded_quota_is_429_with_retry_after(site: Site) -> None:
     token = site.team()
     for _ in range(3):
         assert site.submit(token).status_code == 201
@@ -265,7 +265,7 @@ def test_a_full_disk_under_an_upload_is_not_the_clients_mistake(
     assert shared_site.client.get(SUBMISSIONS, headers=bearer(token)).json() == []
 
 
-def test_a_lost_database_is_said_and_leaves_nothing_half_done(
+def test_lost_database_is_reported_and_leaves_nothing_half_done(
     shared_site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = shared_site.team("Patience")

@@ -1,4 +1,4 @@
-"""What the API's description says of tokens, methods and priors is what the server does."""
+"""The server does what the API description says about tokens, methods and priors."""
 
 import asyncio
 import re

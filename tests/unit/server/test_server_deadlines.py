@@ -41,11 +41,11 @@ async def ask(run: object, *, pause: float) -> list[int]:
         batcher.close()
 
 
-def test_an_answer_that_comes_right_after_a_pause_is_given() -> None:
+def test_answer_just_after_a_pause_is_returned() -> None:
     assert asyncio.run(ask(slow, pause=PAUSE)) == [1]
 
 
-def test_the_deadline_holds_without_a_pause_and_after_one() -> None:
+def test_deadline_applies_with_and_without_a_pause() -> None:
     for pause in (0.0, PAUSE):
         with pytest.raises(Problem, match=r"no answer within 0\.5 seconds"):
             asyncio.run(ask(never, pause=pause))

@@ -1,4 +1,4 @@
-"""Detection over HTTP: what is asked and answered, and every way to ask wrongly."""
+"""Detection over HTTP: requests, responses, and every kind of bad request."""
 
 import json
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ def test_the_callers_prior_moves_the_answer(client: TestClient) -> None:
     assert shifted["scores"] == dict(expected.scores)
 
 
-def test_models_tells_labels_colours_priors_and_limits(client: TestClient) -> None:
+def test_models_returns_labels_colours_priors_and_limits(client: TestClient) -> None:
     answer = client.get("/v1/models").json()
     (model,) = answer["models"]
     (only,) = model["label_sets"]
@@ -153,7 +153,7 @@ def test_a_mistake_is_named_with_its_field(client: TestClient, path: str, body: 
         (b"x" * 5000, "application/json", 413),
     ],
 )
-def test_a_body_that_is_no_question(client: TestClient, content: bytes, kind: str, status: int) -> None:
+def test_malformed_request_bodies_are_refused(client: TestClient, content: bytes, kind: str, status: int) -> None:
     found = problem(client, "/v1/detect", status, content=content, headers={"Content-Type": kind})
     assert found["detail"]
 
@@ -209,7 +209,7 @@ def test_the_description_has_examples_that_work(client: TestClient) -> None:
         assert client.post(path, json=schemas[schema]["examples"][0]).status_code == 200
 
 
-def test_an_error_of_ours_tells_nothing_of_its_inside(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_internal_error_reveals_nothing(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     async def broken(*_: object) -> None:
         raise RuntimeError("the gold label of row 3 is happy")
 

@@ -16,11 +16,13 @@ from aiosmtpd.handlers import Sink
 from typer.testing import CliRunner
 
 from emoscope.cli.app import app as commands
-from emoscope.server.doctor import Finding, _seen, examine
+from emoscope.server.doctor import Finding, _provider, _seen, examine
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
 from emoscope.server.store.signing_key import load_key
 from kits.server_process import free_port, running_server
+
+CHECKS = ("model", "folder", "database", "keys", "clock", "mail", "sign-in", "files", "proxy")
 
 
 @pytest.fixture
@@ -39,7 +41,7 @@ def found(settings: Settings, check: str, url: str | None = None) -> list[Findin
 def test_a_sound_folder_has_no_error(folder: Path) -> None:
     findings = list(examine(Settings(model="nano", data_dir=folder)))
     assert [one for one in findings if one.state == "error"] == []
-    assert {one.check for one in findings} == {"model", "folder", "database", "keys", "clock", "mail", "files", "proxy"}
+    assert {one.check for one in findings} == set(CHECKS)
 
 
 def test_rights_keys_and_a_damaged_database_are_found(folder: Path) -> None:
@@ -56,7 +58,7 @@ def test_rights_keys_and_a_damaged_database_are_found(folder: Path) -> None:
     assert [one.state for one in found(settings, "database")] == ["error"]
 
 
-def test_a_missing_model_folder_and_database_are_said_in_a_line(tmp_path: Path) -> None:
+def test_missing_model_folder_and_database_are_one_line_errors(tmp_path: Path) -> None:
     gone = "postgresql+psycopg://me:secret@127.0.0.1:1/none"
     settings = Settings(model="nothing", data_dir=tmp_path / "none", database_url=gone)
     findings = {one.check: one for one in examine(settings)}
@@ -83,6 +85,51 @@ def test_mail_is_tried(folder: Path) -> None:
 
 
 @contextmanager
+def answering(*documents: object) -> Iterator[str]:
+    """A server that answers each request with the next document, in which HERE stands for its address."""
+    left = iter(documents)
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = json.dumps(next(left)).replace("HERE", url).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_: object) -> None:
+            """Tests are quiet."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        url = f"http://127.0.0.1:{server.server_port}"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield url
+        server.shutdown()
+
+
+def test_the_openid_provider_is_asked(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    key = {"kty": "OKP", "crv": "Ed25519", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}  # of RFC 8037
+    whole = {name: f"HERE/{name}" for name in ("authorization_endpoint", "token_endpoint", "jwks_uri")}
+    whole["issuer"] = "HERE"
+    for documents, state, detail in (
+        ([whole, {"keys": [key]}], "ok", "https://emo.example/sign-in/openid/back"),
+        ([{**whole, "issuer": "https://other.example"}], "error", "it calls itself 'https://other.example'"),
+        ([{"issuer": "HERE"}], "error", "has no authorization_endpoint, jwks_uri, token_endpoint"),
+        ([["no", "document"]], "error", "cannot be used"),
+    ):
+        with answering(*documents) as url:
+            settings = Settings(
+                data_dir=folder, oidc_issuer=url, oidc_client_id="emoscope", public_url="https://emo.example"
+            )
+            (finding,) = list(_provider(settings))
+        assert (finding.check, finding.state) == ("sign-in", state), finding.detail
+        assert detail in finding.detail
+    (gone,) = list(_provider(settings))
+    assert (gone.state, gone.mend) == ("error", "is it up, and EMOSCOPE_OIDC_ISSUER right?")
+    assert not caplog.records  # the finding says it
+
+
+@contextmanager
 def proxied(upstream: str, **headers: str) -> Iterator[str]:
     """A proxy on this machine that sends these headers on."""
 
@@ -104,7 +151,7 @@ def proxied(upstream: str, **headers: str) -> Iterator[str]:
 
 
 @pytest.mark.e2e
-def test_a_proxy_that_hides_who_asks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxy_that_hides_the_client_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hosts = {"EMOSCOPE_ALLOWED_HOSTS": "localhost.example"}
     with running_server(tmp_path, "--public-url", "http://localhost", **hosts) as server:
         settings = Settings(model="nano", data_dir=tmp_path)
@@ -133,7 +180,7 @@ def test_the_command_prints_what_to_mend_and_fails(folder: Path) -> None:
     assert json.loads(done.output)[0]["check"] == "model"
 
 
-def test_a_request_from_elsewhere_must_not_seem_to_come_from_this_machine() -> None:
+def test_remote_request_cannot_pretend_to_be_local() -> None:
     seen = {"address": "127.0.0.1", "scheme": "https", "host": "emoscope.example.org"}
     for own_address, states in (("203.0.113.7", ["error"]), ("127.0.0.1", ["ok"])):
         settings = Settings(public_url="https://emoscope.example.org")

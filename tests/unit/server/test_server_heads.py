@@ -61,7 +61,7 @@ def test_requests_for_different_sets_and_priors_do_not_mix(client: TestClient) -
     assert all(set(scores) == {"calm", "glad", "cross"} for scores in found[30:])
 
 
-def test_the_same_prior_is_the_same_detector_and_only_so_many_are_kept(folder: Path) -> None:
+def test_detectors_are_cached_by_prior_up_to_a_limit(folder: Path) -> None:
     heads = Heads(folder)
     one = heads.detector("tone", {"up": 1.0, "down": 2.0})
     assert heads.detector("tone", {"down": 2.0, "up": 1.0}) is one

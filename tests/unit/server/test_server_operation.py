@@ -1,4 +1,4 @@
-"""What operators are given says what the server does: documented settings, the unit, the compose file."""
+"""What operators get matches the server: documented settings, the systemd unit, the compose file."""
 
 import logging
 import re
@@ -38,7 +38,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
     assert {name: value.strip(" `") for name, value in documented.items()} == expected
 
 
-def test_settings_come_from_variables_and_options_win() -> None:
+def test_options_override_environment_variables() -> None:
     variables = {"EMOSCOPE_MODEL": "nano", "EMOSCOPE_MAX_DIALOGUES": "7", "EMOSCOPE_SERVER_DATA": "/a"}
     found = Settings.from_environment(variables, {"data_dir": Path("/b"), "model": None})
     assert (found.model, found.limits.max_dialogues, found.data_dir) == ("nano", 7, Path("/b"))

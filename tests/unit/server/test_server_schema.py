@@ -1,4 +1,4 @@
-"""Requests generated from the API's own description, for each role: every answer keeps to that description."""
+"""Requests generated from the API description, for each role: every response conforms to it."""
 
 import os
 from collections import Counter

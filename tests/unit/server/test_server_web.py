@@ -1,4 +1,4 @@
-"""The pages without a browser: what they show, their forms, and what keeps others from using them."""
+"""The pages without a browser: content, forms, and protection against misuse."""
 
 import html
 import re
@@ -9,8 +9,8 @@ from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 
 from emoscope.server.challenge import pages
-from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.http.security import CONTENT_POLICY
+from emoscope.server.sessions import Sessions
 from emoscope.server.store.signing_key import load_key
 from kits.challenge_kit import GOLD, answer, rows_of
 from kits.challenge_site import Site, bearer, form_secret
@@ -116,7 +116,7 @@ def test_register_submit_and_see_the_board(site: Site) -> None:
     assert "walk.txt" in listed
 
 
-def test_a_refused_upload_says_why_on_the_page_and_as_json(site: Site) -> None:
+def test_refused_upload_gives_the_reason_on_the_page_and_as_json(site: Site) -> None:
     client = site.client
     register(client, "Refused")
     secret = form_secret(client.get("/challenges/mine").text)
@@ -238,15 +238,15 @@ def test_the_session_cookie_is_kept_from_scripts_and_other_sites(site: Site) -> 
     cookie = site.client.get("/sign-in").headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=lax" in cookie
-    secure = Sessions(b"k" * 32, https=True)
+    secure = Sessions(site.client.app.state.store, b"k" * 32, https=True)
     assert secure.cookie.startswith("__Host-")
 
 
-def test_a_forged_or_expired_cookie_is_nobody(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forged_or_expired_cookie_is_anonymous(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     sessions: Sessions = site.client.app.state.sessions  # type: ignore[attr-defined]
     value = sessions.encoded(sessions.begin(1))
     assert sessions.decoded(value) is not None
-    foreign = Sessions(b"x" * 32).encoded(sessions.begin(1))
+    foreign = Sessions(site.client.app.state.store, b"x" * 32).encoded(sessions.begin(1))
     _, signature = value.split(".")
     altered = f"{sessions.encoded(sessions.begin(2)).split('.')[0]}.{signature}"
     for forged in ("", ".", "a.1.9999999999.", value[:-1], altered, "é" * 10, foreign):
@@ -255,7 +255,7 @@ def test_a_forged_or_expired_cookie_is_nobody(site: Site, monkeypatch: pytest.Mo
     assert sessions.decoded(value) is None
 
 
-def test_a_revoked_token_ends_its_sessions(site: Site) -> None:
+def test_revoking_a_token_ends_its_sessions(site: Site) -> None:
     client = site.client
     token = register(client, "Leavers")
     team = client.get("/challenges/mine/team").text
@@ -268,7 +268,7 @@ def test_a_revoked_token_ends_its_sessions(site: Site) -> None:
     assert client.get("/v1/challenges/mine/team", headers=bearer(token)).status_code == 401
 
 
-def test_signing_in_tells_nothing_of_who_exists(site: Site) -> None:
+def test_signing_in_does_not_reveal_who_exists(site: Site) -> None:
     client = site.client
     answers = set()
     for token in ("", "emo_" + "a" * 43, "org_" + "b" * 43, "x" * 290, "inv_guess"):
@@ -279,7 +279,7 @@ def test_signing_in_tells_nothing_of_who_exists(site: Site) -> None:
     assert len(answers) == 1
 
 
-def test_a_cookie_is_no_bearer(site: Site) -> None:
+def test_cookie_is_not_accepted_as_bearer_token(site: Site) -> None:
     sign_in(site.client, site.organiser)
     assert site.client.get("/v1/challenges/mine/teams").status_code == 401
 
@@ -303,7 +303,7 @@ def test_the_session_key_is_private_and_kept(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["session.key"]
 
 
-def test_what_cannot_be_undone_wants_its_name_typed(site: Site) -> None:
+def test_irreversible_actions_need_confirmation(site: Site) -> None:
     client = site.client
     sign_in(client, site.organiser)
     secret = form_secret(client.get("/challenges/mine/organise").text)
@@ -370,7 +370,7 @@ def test_revoking_the_only_token_offers_a_new_one(site: Site) -> None:
     assert client.get("/v1/challenges/mine/team", headers=bearer(html.unescape(found[1]))).status_code == 200
 
 
-def test_a_cookie_is_worthless_after_signing_out(site: Site) -> None:
+def test_cookie_is_invalid_after_sign_out(site: Site) -> None:
     client = site.client
     register(client, "Leaving", "Lea")
     page = client.get("/challenges/mine/team")

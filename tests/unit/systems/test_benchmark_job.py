@@ -8,8 +8,10 @@ import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
-from benchmarks.systems import __main__ as benchmark
-from benchmarks.systems import cpu
+from benchmarks.systems import cpu, job
+from emoscope.models.ensembles.folds import fold_numbers
+from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
 from kits.tiny_encoder import make_tiny_encoder
 
 
@@ -28,14 +30,18 @@ def write_dialogues(folder: Path) -> Path:
 
 def test_a_system_with_an_encoder_gets_the_one_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, data = make_tiny_encoder(tmp_path / "tiny"), write_dialogues(tmp_path / "data")
-    monkeypatch.setitem(benchmark.MEASURED, "alexu", {"epochs": 1, "max_length": 16})
+    monkeypatch.setitem(job.MEASURED, "alexu", {"epochs": 1, "max_length": 16})
     options = argparse.Namespace(
         encoder=str(encoder), data=data, device="cpu", blind=tmp_path / "blind", row=tmp_path / "row.json"
     )
-    benchmark.do_job("alexu", "emotionx-friends", "fold0", options)
+    job.do_job("alexu", "emotionx-friends", "fold0", options)
     row = json.loads(options.row.read_text(encoding="utf-8"))
     assert row["settings"] == {"epochs": 1, "max_length": 16, "encoder": "tiny"}
-    assert 0 <= row["score"] <= 1
+    folds = fold_numbers(read_split(get_task("emotionx-friends"), "train", data), job.FOLDS)
+    assert row["examples"] == sum(fold != 0 for fold in folds)
+    assert 0 < row["examples"] < len(folds)
+    right = row["score"] * sum(fold == 0 for fold in folds)  # micro-F1 over all labels is a share of the held-out turns
+    assert right == pytest.approx(round(right), abs=1e-3)
 
 
 def test_a_share_of_the_data_has_the_same_share_of_the_pretraining_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Scoring a system for the tables must not change how it answers afterwards."""
+"""Scoring a system for the tables does not change its later predictions."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from emoscope.tasks import get_task
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
-from benchmarks.systems.__main__ import blind_labels, scores
+from benchmarks.systems.job import blind_labels, scores
 
 
 class Corrected:
@@ -46,7 +46,7 @@ def test_blind_labels_are_written_with_the_correction_of_the_recipe(settings: di
     assert (system.predict_proba(held_out) == before).all()
 
 
-def test_blind_labels_come_as_the_paper_had_them_and_corrected() -> None:
+def test_blind_labels_are_written_with_and_without_correction() -> None:
     examples = [Example(Dialogue.of(["hi", "hello", "so glad"]), turn=2)] * 3
     found = blind_labels(get_task("emocontext"), Corrected(shift="natural"), examples)  # type: ignore[arg-type]
     assert found == {"corrected": ["happy"] * 3, "corrected.prior": ["others"] * 3}

@@ -78,12 +78,12 @@ def test_emoscopes_own_systems_take_the_task(data: Path, tmp_path: Path) -> None
     assert SYSTEMS["large"](get_task("toy-weather")).build().labels == ("sunny", "rainy")
 
 
-def test_what_is_not_registered_is_not_saved(tmp_path: Path) -> None:
+def test_unregistered_blocks_are_not_saved(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="Keywords is not a registered block"):
         Keywords(("a", "b")).save(tmp_path)
 
 
-def test_a_name_of_ones_own_wins_over_an_entry_point(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_registered_name_wins_over_an_entry_point(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SYSTEMS, "_entries", {**SYSTEMS._entries, "toy-keywords": "emoscope.systems.nano:Nano"})
     assert SYSTEMS["toy-keywords"].metadata.name == "nano"
     assert json.dumps(list(SYSTEMS)).count("toy-keywords") == 1

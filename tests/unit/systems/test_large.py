@@ -22,7 +22,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.detector.model import FittedModel
 from emoscope.distil.bundle import student_bundle
-from emoscope.distil.everyday import everyday_examples
+from emoscope.distil.everyday import everyday_examples, vote_shares
 from emoscope.distil.pool import (
     load_answers,
     own_examples,
@@ -32,7 +32,6 @@ from emoscope.distil.pool import (
     teach,
     teacher_sources,
     varied,
-    vote_shares,
 )
 from emoscope.distil.student import (
     HEADS,
@@ -91,7 +90,7 @@ def test_the_mixture_is_of_auxiliary_tasks_without_lines_of_friends(fit_context:
     assert "Oh my god what is it" in texts
 
 
-def test_what_will_be_scored_is_not_learnt_from(data: Path) -> None:
+def test_held_out_items_are_not_trained_on(data: Path) -> None:
     judged = FitContext(resources=data, unseen=frozenset({"Oh my god: what is it?"}))
     assert "Oh my god what is it" not in {example.text for example in by_head(auxiliary_corpora(judged))["ekman"]}
 
@@ -408,7 +407,7 @@ def test_votes_become_shares() -> None:
 
 
 @pytest.mark.slow
-def test_the_student_learns_and_is_judged_on_what_it_never_met(data: Path, encoder: str, tmp_path: Path) -> None:
+def test_student_is_evaluated_on_unseen_items(data: Path, encoder: str, tmp_path: Path) -> None:
     fit_context = FitContext(seed=2, device="cpu", resources=data)
     files, files_of_tasks = [], ("emocontext", "emotionx-friends", "emotionx-push", "iest")
     for name in files_of_tasks:

@@ -62,7 +62,7 @@ def test_cyut_keeps_every_emotion_and_some_of_the_neutral() -> None:
         ("root", [3**0.5 / (3**0.5 + 3), *[1 / (3**0.5 + 3)] * 3]),
     ],
 )
-def test_snu_ids_knows_the_prior_its_loss_stands_for(weighting: str, expected: list[float]) -> None:
+def test_snu_ids_knows_the_prior_of_its_loss(weighting: str, expected: list[float]) -> None:
     system = SnuIds(get_task("emocontext"), settings={**TINY, "seeds": 1, "weighting": weighting})
     system.fit(emocontext())
     assert system.prior == pytest.approx(np.array(expected))
@@ -85,7 +85,7 @@ def test_thu_hcsi_asks_three_questions() -> None:
     }
 
 
-def test_the_baseline_needs_its_vectors_unless_told_otherwise() -> None:
+def test_baseline_needs_its_vectors_unless_configured() -> None:
     task = get_task("emocontext")
     with pytest.raises(EmoscopeError, match="this needs embeddings/glove"):
         EmoContextBaseline(task, settings={**TINY, "vectors": "glove"}).fit(emocontext())

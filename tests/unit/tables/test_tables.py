@@ -1,5 +1,6 @@
 """Dialogues from and to tables."""
 
+import csv
 import json
 import pickle
 import sys
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from emoscope.core.dialogue import Detection
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tables import open_writer, read_records
+from emoscope.tables.rows import text_rows
 from emoscope.tables.writing import detection_columns
 
 
@@ -59,7 +61,7 @@ def test_parquet(tmp_path: Path) -> None:
         ),
         ("a.csv", "id,turn1\n1,x\n2\n", "row 3: expected 2 columns, found 1"),
         ("a.csv", "id,turn1\n1,\n", "row 2: has no turns"),
-        ("a.csv", 'id,turn1\n1,"open\n', "row 2: is not a valid row"),
+        ("a.csv", 'id,turn1\n1,"open\n', "row 2: a quotation mark is not closed"),
         ("a.csv", "turn1,turn1\n1,2\n", "row 1: names a column twice"),
         ("a.jsonl", "{\n", "row 1: is not valid JSON"),
         ("a.jsonl", '["a"]\n3\n', "row 2: expected an object or a list of turns"),
@@ -103,7 +105,7 @@ CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_s
 
 @given(rows=st.lists(st.lists(CELL, min_size=2, max_size=2), min_size=1, max_size=5))
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "jsonl", "parquet", "csv.gz", "json.gz", "jsonl.zst"])
-def test_what_is_written_is_read_back(
+def test_written_file_can_be_read_back(
     suffix: str, rows: list[list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = str(tmp_path_factory.mktemp("tables") / f"a.{suffix}")
@@ -162,12 +164,12 @@ def test_compressed_files_are_whole_or_one_line(tmp_path: Path, suffix: str) -> 
         list(read_records(str(path)))
 
 
-def test_errors_come_through_other_processes() -> None:
+def test_errors_pass_through_other_processes() -> None:
     error = pickle.loads(pickle.dumps(InputError("a.csv", "is broken", row=3)))
     assert (str(error), error.path, error.problem, error.row) == ("a.csv, row 3: is broken", "a.csv", "is broken", 3)
 
 
-def test_parquet_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_names_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_writer(str(tmp_path / "a.parquet")) as writer:
         writer.write({"turns": ["hi"]})
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -180,3 +182,13 @@ def test_parquet_says_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ):
         pass
     assert not (tmp_path / "b.parquet").exists()
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "|"])
+def test_a_csv_file_is_separated_by_what_its_header_shows(delimiter: str, tmp_path: Path) -> None:
+    rows = [["id", "turn1", "turn2"], ["1", "hi, you; there | now", 'a "b"\nc'], ["2", "well", "so, so"], ["", "", ""]]
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    assert [record.dialogue.texts for record in read_records(str(path))] == [tuple(row[1:]) for row in rows[1:3]]
+    assert [list(row.columns.values()) for row in text_rows(str(path), "csv") if row.columns] == rows[1:3]

@@ -156,7 +156,7 @@ def test_systems_of_the_same_form_take_it(corpus: Path) -> None:
         SYSTEMS["iest-baseline"](task)
 
 
-def test_the_folder_of_a_build_stands_for_its_corpus(corpus: Path, tmp_path: Path) -> None:
+def test_build_folder_can_be_used_as_its_corpus(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "build").mkdir()
     corpus.rename(tmp_path / "build" / "corpus")
     assert get_task(f"{tmp_path}/build/").reference == str(tmp_path / "build" / "corpus")

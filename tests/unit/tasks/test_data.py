@@ -98,7 +98,7 @@ def test_an_unknown_split_names_the_splits(tmp_path: Path) -> None:
         find_split(get_task("emocontext"), "tset", tmp_path)
 
 
-def test_an_absent_split_says_what_was_looked_for_and_what_to_run(
+def test_missing_split_names_the_files_and_the_command(
     no_settings: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("EMOSCOPE_DATA", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Fetching, against a real HTTP server on this machine; no test goes further."""
+"""Fetching from a local HTTP server; no test uses the network."""
 
 import gzip
 import hashlib
@@ -123,7 +123,7 @@ def test_a_second_run_asks_for_nothing(server: Server, tmp_path: Path) -> None:
     assert len(server.asked) == 1
 
 
-def test_a_run_that_failed_goes_on_with_what_is_missing(server: Server, tmp_path: Path) -> None:
+def test_failed_run_resumes_with_the_missing_parts(server: Server, tmp_path: Path) -> None:
     server.on("trial-v3.csv.gz", body(gzip.compress(TEXT)))
     server.on("trial-v3.labels.gz", status(404), body(gzip.compress(TEXT)))
     server.on("test-text-labels.csv.gz", body(gzip.compress(TEXT)))
@@ -151,7 +151,7 @@ def test_chunks_have_no_length_and_need_none(server: Server, tmp_path: Path) -> 
     assert seen[-1] == ("a.txt", len(TEXT), None)
 
 
-def test_compression_on_the_way_is_undone_but_a_gz_stays_itself(server: Server, tmp_path: Path) -> None:
+def test_transfer_compression_is_undone_but_gz_files_are_kept(server: Server, tmp_path: Path) -> None:
     # Some servers compress although they were asked not to; some call every .gz compressed on the way.
     server.on("a.txt", body(gzip.compress(TEXT), Content_Encoding="gzip"))
     server.on("a.txt.gz", body(gzip.compress(TEXT), Content_Encoding="x-gzip"))
@@ -222,7 +222,7 @@ def test_a_cut_off_transfer_leaves_the_old_file_alone(server: Server, tmp_path: 
     assert (tmp_path / "toy" / "a.txt").read_bytes() == OTHER
 
 
-def test_a_cut_off_transfer_is_tried_again(server: Server, tmp_path: Path) -> None:
+def test_interrupted_transfer_is_retried(server: Server, tmp_path: Path) -> None:
     server.on("a.txt", body(TEXT[:1000], claim=len(TEXT)), reset_midway, body(TEXT))
     fetch(toy(f"{server.url}/a.txt", {"a.txt": SUM}), tmp_path, pause=0)
     assert (tmp_path / "toy" / "a.txt").read_bytes() == TEXT
@@ -230,13 +230,13 @@ def test_a_cut_off_transfer_is_tried_again(server: Server, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])
-def test_a_passing_error_is_tried_again(code: int, server: Server, tmp_path: Path) -> None:
+def test_transient_error_is_retried(code: int, server: Server, tmp_path: Path) -> None:
     server.on("a.txt", status(code), body(TEXT))
     fetch(toy(f"{server.url}/a.txt", {"a.txt": SUM}), tmp_path, pause=0)
     assert len(server.asked) == 2
 
 
-def test_tries_come_to_an_end_and_grow_apart(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_retries_are_limited_and_back_off(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     monkeypatch.setattr(fetch_module.time, "sleep", waits.append)
     server.on("a.txt", status(500), status(503, Retry_After="7"), status(503, Retry_After="99999"), status(500))
@@ -249,13 +249,13 @@ def test_tries_come_to_an_end_and_grow_apart(server: Server, tmp_path: Path, mon
 @pytest.mark.parametrize(
     ("code", "reason"), [(404, "there is no such file (404)"), (403, "refuses access"), (410, "410")]
 )
-def test_a_lasting_error_is_not_tried_again(code: int, reason: str, server: Server, tmp_path: Path) -> None:
+def test_permanent_error_is_not_retried(code: int, reason: str, server: Server, tmp_path: Path) -> None:
     server.on("a.txt", status(code))
     assert reason in refused(toy(f"{server.url}/a.txt", {"a.txt": SUM}), tmp_path, retries=2)
     assert len(server.asked) == 1
 
 
-def test_nobody_there(tmp_path: Path) -> None:
+def test_server_that_is_not_running_is_reported(tmp_path: Path) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))  # taken, but nobody listens
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/a.txt"
@@ -277,7 +277,7 @@ def test_a_mirror_is_a_web_address(mirror: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mirror", ["http://", "http://[", "https://:x"])
-def test_a_mirror_that_is_no_address(mirror: str, tmp_path: Path) -> None:
+def test_invalid_mirror_address_is_refused(mirror: str, tmp_path: Path) -> None:
     line = refused(toy("http://127.0.0.1:9/test.txt", {"test.txt": None}), tmp_path, mirror=mirror)
     assert "test.txt: cannot be fetched" in line
 
@@ -301,7 +301,7 @@ def test_a_root_that_cannot_be_a_folder(server: Server, tmp_path: Path) -> None:
     assert "cannot be written to" in line
 
 
-def test_a_password_goes_only_to_a_server_that_asks(server: Server, tmp_path: Path) -> None:
+def test_password_is_sent_only_to_a_server_that_asks(server: Server, tmp_path: Path) -> None:
     sent: list[str | None] = []
 
     def answer(handler: Handler) -> None:
@@ -370,7 +370,7 @@ def test_a_zip_with_a_link(server: Server, tmp_path: Path) -> None:
     assert "holds an unsafe path" in refused(toy(f"{server.url}/all.zip", {"a.json": None}), tmp_path)
 
 
-def test_a_zip_without_the_file_says_what_it_holds(server: Server, tmp_path: Path) -> None:
+def test_zip_without_the_file_lists_its_contents(server: Server, tmp_path: Path) -> None:
     server.on("all.zip", body(zipped({"x/b.json": TEXT})))
     line = refused(toy(f"{server.url}/all.zip", {"a.json": SUM}), tmp_path)
     assert "holds no a.json; it holds 'b.json'" in line

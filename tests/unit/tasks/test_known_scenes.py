@@ -1,4 +1,4 @@
-"""A scene that will be scored is learnt from no other corpus, its shortest lines included."""
+"""Scenes that will be scored are removed from other corpora, their shortest lines included."""
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.tasks.datasets.affect import plain, unknown_examples
@@ -18,5 +18,5 @@ def test_short_lines_of_a_known_scene_are_known_too() -> None:
     assert [example.text for example in kept] == ["what will it cost us", "Oh my!", "you look tired today"]
 
 
-def test_alone_a_short_line_is_nobodys() -> None:
+def test_short_line_alone_is_not_a_known_scene() -> None:
     assert len(unknown_examples(scene("Oh my!"), {plain("We got the flat!")})) == 1

@@ -1,4 +1,4 @@
-"""What is refused in the tasks' files, word for word: which file, which row, what was expected."""
+"""Error messages for the tasks' files, word for word: which file, which row, what was expected."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_emotionx_data(content: Any, said: str, tmp_path: Path) -> None:
     assert problem(written(tmp_path / "friends.json", content), FRIENDS.read) == said
 
 
-def test_an_unknown_emotion_is_told_with_those_there_are(tmp_path: Path) -> None:
+def test_unknown_emotion_is_reported_with_the_known_ones(tmp_path: Path) -> None:
     path = written(tmp_path / "friends.json", [[LINE], [LINE, {**LINE, "emotion": "glee"}]])
     said = problem(path, FRIENDS.read)
     assert said.startswith("dialogue 2, line 2: unknown emotion 'glee', expected one of ")
@@ -81,7 +81,7 @@ def test_emotionx_submissions(content: Any, said: str, tmp_path: Path) -> None:
     assert problem(written(tmp_path / "mine.json", content), FRIENDS.submitted) == said
 
 
-def test_a_submission_of_emotionx_holds_whole_dialogues(tmp_path: Path) -> None:
+def test_emotionx_submission_has_whole_dialogues(tmp_path: Path) -> None:
     dialogue = Dialogue.of(["hi", "hello"])
     examples = [Example(dialogue, 0), Example(dialogue, 1)]
     FRIENDS.write_submission(tmp_path / "mine.json", examples, ["joy", "neutral"], author={"name": "Ann"})

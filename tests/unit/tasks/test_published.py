@@ -69,7 +69,7 @@ def test_entries_are_sorted_and_ranks_have_no_gaps(name: str) -> None:
     assert ranks == list(range(1, len(ranks) + 1))
 
 
-def test_a_task_without_results_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_task_without_results_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TASKS, "_entries", {**TASKS._entries, "moods": "kits.moods_task:Moods"})
     with pytest.raises(EmoscopeError, match="moods: no published results are known"):
         published("moods")
@@ -82,7 +82,7 @@ def test_results_are_read_once_and_cannot_be_changed() -> None:
         results.size = 3  # type: ignore[misc]
 
 
-def test_an_unknown_task_or_confusion_matrix_is_said_so() -> None:
+def test_unknown_task_or_confusion_matrix_is_reported() -> None:
     with pytest.raises(EmoscopeError, match="did you mean 'emocontext'"):
         published("emocontxt")
     with pytest.raises(EmoscopeError, match="no published confusion matrix of 'ANA'"):

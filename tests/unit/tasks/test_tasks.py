@@ -1,4 +1,4 @@
-"""The contract every registered task keeps, on small files written here."""
+"""The contract of every registered task, on small files."""
 
 import json
 import pickle
@@ -204,7 +204,7 @@ def test_emocontext_verification(tmp_path: Path, rows: list[str], expected: str)
     assert expected in emocontext_problems(tmp_path, HEADER + "".join(rows))
 
 
-def test_emocontext_wants_its_header(tmp_path: Path) -> None:
+def test_emocontext_requires_its_header(tmp_path: Path) -> None:
     assert "expected the header 'id turn1 turn2 turn3 [label]'" in emocontext_problems(tmp_path, "".join(ROWS))[0]
     assert "has no 'label' column" in emocontext_problems(tmp_path, get_task("emocontext").sample)[0]
 
@@ -272,7 +272,7 @@ def test_emotionx_reader_is_strict(tmp_path: Path, entry: object, expected: str)
 
 
 @pytest.mark.parametrize("cut", [1, 10, 60, -2])
-def test_emotionx_says_that_a_file_is_cut_off(tmp_path: Path, cut: int) -> None:
+def test_truncated_emotionx_file_is_reported(tmp_path: Path, cut: int) -> None:
     path = tmp_path / "train.json"
     path.write_text(get_task("emotionx-push").sample[:cut])
     with pytest.raises(InputError, match="ends early: the file is truncated"):
@@ -300,7 +300,7 @@ def test_emotionx_submission_is_strict(tmp_path: Path, text: str, expected: str)
 # IEST
 
 
-def test_iest_reads_labels_that_lie_apart(tmp_path: Path) -> None:
+def test_iest_reads_labels_from_a_separate_file(tmp_path: Path) -> None:
     (tmp_path / "trial-v3.csv").write_text(get_task("iest").sample)
     (tmp_path / "trial-v3.labels").write_text("joy\nsad\nanger\n")
     assert [example.label for example in get_task("iest").read(tmp_path / "trial-v3.csv")] == ["joy", "sad", "anger"]

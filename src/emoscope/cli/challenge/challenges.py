@@ -17,6 +17,7 @@ from emoscope.cli.challenge.command import SlugArgument, command, group, listed,
 from emoscope.cli.result import CommandResult
 from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import whole_text, write_file
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 
@@ -43,15 +44,19 @@ def template_cli(
     ] = None,
 ) -> CommandResult:
     """Print a challenge template to edit and create a challenge from."""
-    from emoscope.core.files import atomic_write
+    from emoscope.core.extras import check_installed
 
+    check_installed("sqlalchemy", extra="server")
     ready = services.definition
     text = "\n".join(ready.ready_challenges()) + "\n" if name is None else ready.ready_challenge(name)
     if output is not None:
-        with atomic_write(output) as handle:
-            handle.write(text)
+        write_file(output, text)
     value = {"challenges": list(ready.ready_challenges())} if name is None else {"output": output, "text": text}
-    return CommandResult(value, [] if output is not None else partial(typer.echo, text, nl=False))
+    if output is None:
+        return CommandResult(value, partial(typer.echo, text, nl=False))
+    if name is None:
+        return CommandResult(value, f"{output} lists the templates")
+    return CommandResult(value, f"{output} written; edit it, then: emoscope challenge create {output}")
 
 
 @command("create")
@@ -134,8 +139,6 @@ def change_cli(
     max_teams: Annotated[int | None, typer.Option("--max-teams")] = None,
 ) -> CommandResult:
     """Change a challenge's title, description, registration or maximum number of teams."""
-    from emoscope.core.files import whole_text
-
     changes = {"title": title, "registration": registration, "max_teams": max_teams}
     changes["description"] = None if description is None else whole_text(description, max_bytes=1 << 20)
     return _shown(services.challenges.change_challenge(store, OPERATOR, slug, changes))
@@ -162,7 +165,7 @@ def gold_cli(
 def rescore_cli(
     store: "Store",
     slug: SlugArgument,
-    phase: Annotated[str | None, typer.Argument(metavar="[PHASE]", help="Only this phase.")] = None,
+    phase: Annotated[str | None, typer.Argument(metavar="PHASE", help="Only this phase.")] = None,
 ) -> CommandResult:
     """Queue every submission whose score is missing, failed or stale; a server or worker does the scoring."""
     queued = services.challenges.rescore(store, OPERATOR, slug, phase)
@@ -248,7 +251,6 @@ def export_cli(
     ] = False,
 ) -> CommandResult:
     """Export a challenge with its leaderboards, teams and submissions, or one leaderboard; never gold labels."""
-    from emoscope.core.files import atomic_write
     from emoscope.server.challenge.board.export import board_text, export_challenge
     from emoscope.server.challenge.board.leaderboard import leaderboard
 
@@ -260,8 +262,7 @@ def export_cli(
         text = json.dumps(export_challenge(store, actor, slug), indent=2, ensure_ascii=False) + "\n"
     else:
         text = board_text(leaderboard(store, actor, slug, phase), "csv" if kind == ".csv" else "json")
-    with atomic_write(output) as handle:
-        handle.write(text)
+    write_file(output, text)
     return CommandResult({"challenge": slug, "phase": phase, "output": output}, f"{output}: written")
 
 

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from emoscope.cli.output import table
 from emoscope.cli.result import CommandGroup, CommandResult, option, with_json, with_parameters
+from emoscope.core.extras import check_installed
 
 if TYPE_CHECKING:
     from emoscope.server.challenge.services.registration import Post
@@ -40,8 +41,6 @@ group = CommandGroup(no_args_is_help=True, help="Run a shared task.")
 @contextmanager
 def opened(data_dir: Path | None, database: str | None) -> Iterator["Store"]:
     """Open the store that the options name, and close it at the end."""
-    from emoscope.core.extras import check_installed
-
     check_installed("sqlalchemy", "alembic", extra="server")
     from emoscope.server.store import Store
 

@@ -12,6 +12,7 @@ from emoscope.cli.challenge.command import SlugArgument, command, listed
 from emoscope.cli.output import table
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import write_file
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
@@ -48,7 +49,8 @@ def add_file_cli(
     """Make a file available to participants; one with the same name is replaced."""
     if not file.is_file():
         raise EmoscopeError(f"{file}: no such file")
-    return _shown(services.handouts.add_file(store, OPERATOR, slug, file, title=title, phase=phase))
+    services.handouts.add_file(store, OPERATOR, slug, file, title=title, phase=phase)
+    return _shown(services.handouts.list_files(store, OPERATOR, slug))
 
 
 @command("remove-file")
@@ -81,13 +83,11 @@ def survey_cli(
     ] = None,
 ) -> CommandResult:
     """Show what teams say about their systems, a table for each question."""
-    from emoscope.core.files import atomic_write
     from emoscope.server.challenge.board.techniques import techniques, techniques_text
 
     tables = techniques(store, OPERATOR, slug)
     if output is not None:
-        with atomic_write(output) as handle:
-            handle.write(techniques_text(tables))
+        write_file(output, techniques_text(tables))
         return CommandResult({"challenge": slug, "output": output}, [])
     value = [one.as_dict() for one in tables]
     if not any(one.rows for one in tables):

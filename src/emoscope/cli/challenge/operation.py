@@ -21,6 +21,7 @@ from emoscope.cli.challenge.command import (
 )
 from emoscope.cli.result import CommandResult
 from emoscope.core.counts import counted
+from emoscope.core.extras import check_installed
 from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR
 
@@ -200,8 +201,6 @@ def backup_cli(
 @group.command("upgrade")
 def upgrade_cli(data_dir: DataDirOption = None, database: DatabaseOption = None) -> CommandResult:
     """Upgrade the database to this version's schema; SQLite is upgraded automatically."""
-    from emoscope.core.extras import check_installed
-
     check_installed("sqlalchemy", "alembic", extra="server")
     from emoscope.server.store.database import Database
     from emoscope.server.store.migrate import newest, upgrade

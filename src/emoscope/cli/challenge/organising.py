@@ -103,7 +103,7 @@ def withdraw_cli(
 @command("storage")
 def storage_cli(
     store: "Store",
-    slug: Annotated[str | None, typer.Argument(metavar="[CHALLENGE]", help="Only this challenge's files.")] = None,
+    slug: Annotated[str | None, typer.Argument(metavar="CHALLENGE", help="Only this challenge's files.")] = None,
 ) -> CommandResult:
     """Show the storage used by submissions, data and the database, and the free disk space."""
     used = services.storage.storage(store, OPERATOR, slug)

@@ -1,4 +1,4 @@
-"""`emoscope corpus annotate` and its kin: the annotation page, and what goes in and out of its study as files."""
+"""`emoscope corpus annotate`, `annotate-export`, `annotate-import` and `annotate-revoke`: a study on a web page."""
 
 import shutil
 from collections import Counter
@@ -11,18 +11,22 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption
-from emoscope.cli.options import SeedOption
+from emoscope.cli.corpus.options import FilesArgument, GoldAnswersOption, GoldOption, MinGoldOption, StudyArgument
+from emoscope.cli.options import SeedOption, check_port
 from emoscope.cli.output import JsonOption, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file
+from emoscope.corpus.annotation.files import read_annotations, write_annotations, write_per_worker
+from emoscope.corpus.annotation.formats import FORMATS
+from emoscope.corpus.annotation.items import Item, in_round, read_study
+from emoscope.corpus.annotation.people import AnnotatorProfile, read_people
+from emoscope.corpus.annotation.rounds import RoundName
+from emoscope.corpus.annotation.workers import read_gold, read_round
 
 if TYPE_CHECKING:
-    from emoscope.corpus.annotation.items import Item
-    from emoscope.corpus.annotation.people import AnnotatorProfile
     from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
     from emoscope.server.store import Store
@@ -56,13 +60,7 @@ def annotate(
         float, typer.Option(help="Share of a worker's questions that are gold, after 3 early ones.")
     ] = 0.1,
     min_gold: MinGoldOption = 0.7,
-    min_gold_answers: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Refuse by the plain share once a worker has this many gold answers, instead of by a sequential test.",
-        ),
-    ] = None,
+    min_gold_answers: GoldAnswersOption = None,
     whole_dialogues: Annotated[
         bool, typer.Option("--whole-dialogues", help="Ask for the label of every turn, as EmotionX did.")
     ] = False,
@@ -74,7 +72,8 @@ def annotate(
     ] = None,
     consent: Annotated[Path | None, typer.Option(help="Markdown that everyone must agree to.")] = None,
     training: Annotated[
-        Path | None, typer.Option(help="Items everyone begins with, explained at once: a CSV with task,label[,why].")
+        Path | None,
+        typer.Option(help="First items, explained at once: a CSV with task,label and optionally why."),
     ] = None,
     qualification: Annotated[
         Path | None, typer.Option(help="Items that decide who may go on, after the training: a CSV with task,label.")
@@ -83,7 +82,7 @@ def annotate(
         float, typer.Option(min=0, max=1, help="Share right in the qualification, or else the training, to go on.")
     ] = 0.7,
     people: Annotated[
-        Path | None, typer.Option(help="Annotators: a CSV with name[,country][,approval_rate][,tasks].")
+        Path | None, typer.Option(help="Annotators: a CSV with name and optionally country, approval_rate, tasks.")
     ] = None,
     require: Annotated[
         list[str] | None,
@@ -105,8 +104,8 @@ def annotate(
     the study.
     """
     check_installed(*_PACKAGES, extra="server")
-    from emoscope.corpus.annotation.items import read_study
-    from emoscope.corpus.annotation.people import AnnotatorProfile, read_people
+    if serve:
+        check_port(host, port)
     from emoscope.server.annotate.notes import Briefing
     from emoscope.server.annotate.rules import StudyRules
 
@@ -135,12 +134,11 @@ def annotate(
     address = (public_url or f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}").rstrip("/")
     is_new = not output.exists()
     try:
-        tokens, manager = set_up(output, rules, items, gold, invited, answers)
+        tokens, manager = set_up(output, rules, items, gold, invited, answers, briefing)
     except EmoscopeError:
         if is_new:  # half a study would be in the way of the corrected command
             shutil.rmtree(output, ignore_errors=True)
         raise
-    _brief(output, briefing)
     links = {name: f"{address}/annotate#{token}" for name, token in tokens.items()}
     desk = f"{address}/annotate/desk#{manager}"
     summary = f"{counted(len(items), 'item')}, {counted(rules.judges, 'judge')} each; the study is in {output}"
@@ -166,15 +164,15 @@ def annotate(
 def set_up(
     folder: Path,
     rules: "StudyRules",
-    items: "Sequence[Item]",
+    items: Sequence[Item],
     gold: Path | None,
-    people: "Sequence[AnnotatorProfile]",
+    people: Sequence[AnnotatorProfile],
     rounds: Mapping[str, str],
+    briefing: "Briefing",
 ) -> tuple[dict[str, str], str]:
-    """Create or reopen the study, let annotators in, and return everyone's token by name, and the managers' own."""
-    from emoscope.corpus.annotation.workers import read_gold
+    """Create or reopen the study and add annotators; returns their tokens by name, and the managers' token."""
     from emoscope.server.annotate.links import manager_token
-    from emoscope.server.annotate.notes import manager_link
+    from emoscope.server.annotate.notes import manager_link, set_briefing
     from emoscope.server.annotate.studies import add_annotators, create_study, links
     from emoscope.server.store.signing_key import load_key
 
@@ -184,19 +182,17 @@ def set_up(
         except EmoscopeError as error:
             raise InputError(gold, str(error)) if gold and "gold question" in str(error) else error from None
         add_annotators(store, people)
+        if briefing.version:
+            set_briefing(store, briefing, again=False)
         with store.database.read() as session:
             number = manager_link(session)
         return links(store, load_key(folder)), manager_token(load_key(folder), number)
 
 
 def _with_rounds(
-    items: "list[Item]", training: Path | None, qualification: Path | None
-) -> "tuple[list[Item], dict[str, str]]":
+    items: list[Item], training: Path | None, qualification: Path | None
+) -> tuple[list[Item], dict[str, str]]:
     """The items with those of the rounds first, and the right answers of these."""
-    from emoscope.corpus.annotation.items import in_round
-    from emoscope.corpus.annotation.rounds import RoundName
-    from emoscope.corpus.annotation.workers import read_round
-
     answers: dict[str, str] = {}
     given: list[tuple[RoundName, Path | None]] = [("qualification", qualification), ("training", training)]
     for name, path in given:
@@ -214,14 +210,6 @@ def _text(path: Path | None) -> str:
     return "" if path is None else existing_file(path).read_text(encoding="utf-8-sig").strip()
 
 
-def _brief(folder: Path, briefing: "Briefing") -> None:
-    from emoscope.server.annotate.notes import set_briefing
-
-    if briefing.version:
-        with closing(open_store(folder)) as store:
-            set_briefing(store, briefing, again=False)
-
-
 def open_store(folder: Path) -> "Store":
     """The store of a study, whose database is always in its folder."""
     from emoscope.server.store import Store
@@ -236,7 +224,7 @@ def _database_url(folder: Path) -> str:
 
 
 def annotate_revoke(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
+    folder: StudyArgument,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="The annotator.")] = None,
     manager: Annotated[
         bool, typer.Option("--manager", help="Revoke the managers' link instead, and print a new one.")
@@ -280,7 +268,7 @@ def _existing_store(folder: Path) -> "Store":
 
 
 def annotate_export(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
+    folder: StudyArgument,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .csv, .json (Label Studio) or .jsonl (doccano) file.")
     ] = None,
@@ -305,8 +293,6 @@ def annotate_export(
     Answers to gold questions are written too: `corpus aggregate --gold` leaves them out of the labels.
     """
     check_installed(*_PACKAGES, extra="server")
-    from emoscope.corpus.annotation.files import write_annotations, write_per_worker
-    from emoscope.corpus.annotation.formats import FORMATS
     from emoscope.server.annotate.desk import Desk
     from emoscope.server.annotate.exchange import final_labels, write_final_labels, write_log
     from emoscope.server.annotate.overview import Overviews
@@ -358,7 +344,7 @@ def annotate_export(
 
 
 def annotate_import(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")],
+    folder: StudyArgument,
     files: FilesArgument,
 ) -> CommandResult:
     """Import judgements of a study's items from other tools, such as Label Studio, doccano or Prodigy.
@@ -366,7 +352,6 @@ def annotate_import(
     The page may be in use. Existing judgements stay as they are; importing a file again changes nothing.
     """
     check_installed(*_PACKAGES, extra="server")
-    from emoscope.corpus.annotation.files import read_annotations
     from emoscope.server.annotate.exchange import import_judgements
 
     with closing(_existing_store(folder)) as store:

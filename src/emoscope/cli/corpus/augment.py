@@ -10,6 +10,8 @@ from emoscope.cli.corpus.options import listed
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.counts import counted
+from emoscope.corpus.augment.augment import augment_file
+from emoscope.corpus.augment.backtranslation import REASONS
 from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
 
 
@@ -22,7 +24,7 @@ def augment_cli(
     ],
     engine: Annotated[EngineName, typer.Option(help="Translation engine.")],
     via: Annotated[
-        str | None, typer.Option(help="Pivot languages, such as es,ca.", show_default="depends on the engine")
+        str | None, typer.Option(help="Pivot languages, such as es,ca; the default depends on the engine.")
     ] = None,
     similarity: Annotated[
         float | None,
@@ -39,15 +41,12 @@ def augment_cli(
     ] = None,
     beam_size: Annotated[
         int | None,
-        typer.Option(min=1, help="For marian: beam size; 1 is four times as fast.", show_default="4"),
+        typer.Option(min=1, help="For marian: beam size, by default 4; 1 is four times as fast."),
     ] = None,
     column: Annotated[str | None, typer.Option(help="Column with the text to translate.")] = None,
     format: Annotated[str | None, typer.Option(help="Format of the input: csv, tsv, jsonl or parquet.")] = None,
 ) -> CommandResult:
     """Add back-translations of every turn, except those that repeat it or change its meaning."""
-    from emoscope.corpus.augment.augment import augment_file
-    from emoscope.corpus.augment.backtranslation import REASONS
-
     counts = augment_file(
         source,
         output,

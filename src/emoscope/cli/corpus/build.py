@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -12,9 +12,10 @@ from rich.markup import escape
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult, plain
-
-if TYPE_CHECKING:
-    from emoscope.corpus.pipeline.build import StepResult
+from emoscope.corpus.pipeline.build import StepResult, build
+from emoscope.corpus.pipeline.example import write_example
+from emoscope.corpus.pipeline.plan import load_plan
+from emoscope.corpus.pipeline.step import WaitingError
 
 
 def build_cli(
@@ -31,10 +32,6 @@ def build_cli(
 
     Steps whose input and settings have not changed are skipped. The exit code is 1 while tasks wait for labels.
     """
-    from emoscope.corpus.pipeline.build import build
-    from emoscope.corpus.pipeline.plan import load_plan
-    from emoscope.corpus.pipeline.step import WaitingError
-
     done: list[StepResult] = []
     waiting: str | None = None
     executor = chosen_executor(engine, workers, ray_address)
@@ -54,13 +51,11 @@ def example_cli(
 
     Then build it: `emoscope corpus build DIR/plan.toml -o FOLDER`.
     """
-    from emoscope.corpus.pipeline.example import write_example
-
     plan = write_example(folder)
     return CommandResult({"output": folder, "plan": plan}, f"emoscope corpus build {plan} -o mycorpus")
 
 
-def _tables(done: "list[StepResult]", waiting: str | None) -> Iterator[RenderableType]:
+def _tables(done: list[StepResult], waiting: str | None) -> Iterator[RenderableType]:
     rows = [
         [
             step.name,

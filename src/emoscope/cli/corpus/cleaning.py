@@ -13,6 +13,10 @@ from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.dedupe.deduplicate import REASONS, deduplicate
+from emoscope.corpus.filters.review import REVIEW
+from emoscope.corpus.filters.spans import Kind
+from emoscope.tables import PIPE, read_records
 
 if TYPE_CHECKING:
     from emoscope.corpus.filters.table import TableReport
@@ -43,8 +47,6 @@ def dedupe_cli(
     workers: WorkersOption = None,
 ) -> CommandResult:
     """Drop exact and near copies of earlier rows, within and across files, back-translations included."""
-    from emoscope.corpus.dedupe.deduplicate import REASONS, deduplicate
-
     counts = deduplicate(
         files,
         output,
@@ -122,10 +124,8 @@ def filter_cli(
     from emoscope.corpus.filters.borderline import read_decisions
     from emoscope.corpus.filters.language import user_languages
     from emoscope.corpus.filters.sensitive import STANDARD, Topic
-    from emoscope.corpus.filters.spans import Kind
     from emoscope.corpus.filters.standard import standard_filters
     from emoscope.corpus.filters.table import filter_table
-    from emoscope.tables import PIPE, read_records
 
     users = None
     if language_by_user:
@@ -160,8 +160,6 @@ def filter_cli(
 
 
 def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableType]:
-    from emoscope.corpus.filters.review import REVIEW
-
     rows: list[list[object]] = []
     for name, counts in report.filters.items():
         found = [[name, f"dropped: {reason}", number] for reason, number in counts.dropped.items()]

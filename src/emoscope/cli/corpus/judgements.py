@@ -4,27 +4,29 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldOption, MinGoldOption, listed
+from emoscope.cli.corpus.options import FilesArgument, GoldAnswersOption, GoldOption, MinGoldOption, listed
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import coloured, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.significance import Interval
 from emoscope.corpus.annotation.aggregate import Aggregated, Method
+from emoscope.corpus.annotation.agreement_report import Agreement, measure_agreement
+from emoscope.corpus.annotation.files import check_output
 from emoscope.corpus.annotation.gold_questions import GoldRules
+from emoscope.corpus.annotation.human_study import GoldFile, HumanScores, HumanStudy
+from emoscope.corpus.annotation.human_study import human_study as score_people
+from emoscope.corpus.annotation.panel import PanelReport, aggregate_panel, read_panel, write_labels
+from emoscope.corpus.annotation.study_sample import write_study_sample
 from emoscope.corpus.annotation.workers import SCREENING_RULES
-
-if TYPE_CHECKING:
-    from emoscope.core.significance import Interval
-    from emoscope.corpus.annotation.agreement_report import Agreement
-    from emoscope.corpus.annotation.human_study import HumanScores, HumanStudy
-    from emoscope.corpus.annotation.panel import PanelReport
+from emoscope.corpus.mining.random_others import without_emotional
 
 _PAIRS_SHOWN, _WORKERS_SHOWN = 15, 30
 
@@ -38,15 +40,12 @@ def agreement(
 
     Items may have different numbers of judges. The 95 % intervals are bootstrapped over items.
     """
-    from emoscope.corpus.annotation.agreement_report import measure_agreement
-    from emoscope.corpus.annotation.panel import read_panel
-
     panel = read_panel(files)
     agreed = measure_agreement(panel.votes.values(), panel.judgements, samples=samples, seed=seed)
     return CommandResult(agreed, _agreement_tables(agreed))
 
 
-def _agreement_tables(agreed: "Agreement") -> Iterator[RenderableType]:
+def _agreement_tables(agreed: Agreement) -> Iterator[RenderableType]:
     pairwise = agreed.pairwise
     rows = [
         ["Fleiss' kappa", agreed.fleiss_kappa, _range(agreed.interval)],
@@ -73,7 +72,7 @@ def _agreement_tables(agreed: "Agreement") -> Iterator[RenderableType]:
         yield table(title, ["one", "other", "items", "agree", "Cohen's kappa", "95 % interval"], pairs, left=2)
 
 
-def _range(interval: "Interval | None") -> str:
+def _range(interval: Interval | None) -> str:
     return "" if interval is None else f"{interval.low:.4f} to {interval.high:.4f}"
 
 
@@ -89,13 +88,7 @@ def aggregate(
     ] = None,
     gold: GoldOption = None,
     min_gold: MinGoldOption = SCREENING_RULES.least_right,
-    gold_least: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Refuse by the plain share once a worker has this many gold answers, instead of by a sequential test.",
-        ),
-    ] = None,
+    gold_least: GoldAnswersOption = None,
     vote_strings: Annotated[
         bool, typer.Option("--vote-strings", help="Also write the votes as EmotionX does: 2000030.")
     ] = False,
@@ -110,9 +103,6 @@ def aggregate(
     Ties without a fallback go to the label with more votes overall, then to the alphabetically first. Gold questions
     are left out of the output, and so are all judgements of workers who fail them.
     """
-    from emoscope.corpus.annotation.files import check_output
-    from emoscope.corpus.annotation.panel import aggregate_panel, read_panel, write_labels
-
     if output.suffix not in (".csv", ".jsonl"):
         raise EmoscopeError(f"{output}: expected a name that ends in .csv or .jsonl")
     check_output(output, [*files, *([gold] if gold else [])])
@@ -120,9 +110,7 @@ def aggregate(
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
     judged = len(labels)
     if discard_others is not None:
-        from emoscope.corpus.mining.random_others import random_tasks, without_emotional
-
-        labels = without_emotional(labels, random_tasks(discard_others, {each.task for each in labels}), neutral)
+        labels = without_emotional(labels, discard_others, neutral)
     write_labels(output, labels, vote_strings=vote_strings)
     parts = [*_label_tables(labels, report), plain(f"wrote {output}")]
     more = {}
@@ -133,7 +121,7 @@ def aggregate(
     return CommandResult({"output": output, "method": method.value, **asdict(report), **more}, parts)
 
 
-def _label_tables(labels: Sequence[Aggregated], report: "PanelReport") -> Iterator[RenderableType]:
+def _label_tables(labels: Sequence[Aggregated], report: PanelReport) -> Iterator[RenderableType]:
     counts = Counter(result.label for result in labels).most_common()
     rows = [[coloured(escape(label)), count, f"{count / len(labels):.1%}"] for label, count in counts]
     yield table(f"{counted(len(labels), 'task')} labelled", ["label", "tasks", "share"], rows)
@@ -186,11 +174,6 @@ def human_study(
 
     With --task and a judgement for every item, the output is a submission like any system's.
     """
-    from emoscope.corpus.annotation.files import check_output
-    from emoscope.corpus.annotation.human_study import GoldFile
-    from emoscope.corpus.annotation.human_study import human_study as score_people
-    from emoscope.corpus.annotation.panel import read_panel
-
     if output is not None:
         check_output(output, [*files, gold])
     right = GoldFile.read(gold, task)
@@ -219,8 +202,6 @@ def human_sample(
     seed: SeedOption = 1,
 ) -> CommandResult:
     """Draw a stratified sample for a human study: by default, IEST's 50 items for each of 6 emotions and 3 cues."""
-    from emoscope.corpus.annotation.study_sample import write_study_sample
-
     chosen = listed(groups) if groups else ["because", "that", "when"] if by == "cue" else None
     counts = write_study_sample(source, output, task=task, size=size, by=by, groups=chosen, seed=seed)
     names = sorted({group for row in counts.values() for group in row})
@@ -230,7 +211,7 @@ def human_sample(
     return CommandResult({"output": output, "items": total, "counts": counts, "seed": seed}, parts)
 
 
-def _study_tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableType]:
+def _study_tables(study: HumanStudy, by: str | None) -> Iterator[RenderableType]:
     columns = ["", "items", "answers", "top 1", "top 2", "macro-F1", "together: top 1", "top 2", "macro-F1"]
     title = (
         f"{counted(study.alone.answers, 'judgement')} of {counted(study.items, 'item')} "
@@ -249,7 +230,7 @@ def _study_tables(study: "HumanStudy", by: str | None) -> Iterator[RenderableTyp
     yield table("By gold label", ["label", "answers", "right", "F1"], rows)
 
 
-def _study_row(name: str, human: "HumanScores") -> list[object]:
+def _study_row(name: str, human: HumanScores) -> list[object]:
     alone, together = human.alone, human.together
     scores = [alone.top1, alone.top2, alone.macro_f1, together.top1, together.top2, together.macro_f1]
     return [name, human.items, alone.answers, *scores]

@@ -7,15 +7,24 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from emoscope.cli.corpus.options import listed
+from emoscope.cli.corpus.options import PoolArgument, PoolFormatOption, listed
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
 from emoscope.cli.output import console, progress, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
+from emoscope.core.extras import check_installed
+from emoscope.core.files import atomic_folder, folder_size
+from emoscope.corpus.mining.embedder import open_embedder
+from emoscope.corpus.mining.judged import read_judged, with_judged
+from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds
+from emoscope.corpus.mining.pruning import PruneReason
+from emoscope.corpus.mining.seeds import SEEDS, gather_seeds
+from emoscope.corpus.sources.windows import sample
+from emoscope.tables import read_records
 
 
 def mine_cli(
-    pool: Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.")],
+    pool: PoolArgument,
     seeds: Annotated[
         Path,
         typer.Option(
@@ -62,18 +71,13 @@ def mine_cli(
     prune: Annotated[
         bool, typer.Option(help="Drop candidates with opposite emoticons or sentiment, or much longer than the seeds.")
     ] = True,
-    format: Annotated[str | None, typer.Option(help="Format of the pool: csv, tsv, jsonl, parquet or text.")] = None,
+    format: PoolFormatOption = None,
     seed: SeedOption = 1,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     workers: WorkersOption = None,
 ) -> CommandResult:
     """Find dialogues similar to labelled ones, as EmoContext did, so that judges see more with emotion."""
-    from emoscope.corpus.mining.embedder import open_embedder
-    from emoscope.corpus.mining.judged import read_judged, with_judged
-    from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds
-    from emoscope.corpus.mining.pruning import PruneReason
-
     settings = MiningSettings(
         threshold=threshold, recall=recall, learn=learn, per_class=per_class, others=others, prune=prune, seed=seed
     )
@@ -97,7 +101,7 @@ def mine_cli(
 
 
 def seeds_cli(
-    pool: Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.")],
+    pool: PoolArgument,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for batches and seeds, new or from an earlier run.")
     ],
@@ -111,12 +115,10 @@ def seeds_cli(
     neutral: Annotated[str | None, typer.Option(help="Label for no emotion.  \\[default: others]")] = None,
     per_class: Annotated[int | None, typer.Option(min=2, help="Seeds per class.  \\[default: 300]")] = None,
     batch: Annotated[int | None, typer.Option(min=1, help="Dialogues in the first batch.  \\[default: 1000]")] = None,
-    format: Annotated[str | None, typer.Option(help="Format of the pool: csv, tsv, jsonl, parquet or text.")] = None,
+    format: PoolFormatOption = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the random sample.  \\[default: 1]")] = None,
 ) -> CommandResult:
     """Collect seeds for `mine`: draw random batches to be judged until every class has enough."""
-    from emoscope.corpus.mining.seeds import SEEDS, gather_seeds
-
     classes = tuple(listed(labels)) if labels else None
     asked = {"labels": classes, "neutral": neutral, "per_class": per_class, "batch": batch, "seed": seed}
     state = gather_seeds(pool, output, judgements or (), format=format, progress=progress, **asked)
@@ -148,11 +150,7 @@ def encoder_cli(
     ] = None,
 ) -> CommandResult:
     """Export a pretrained sentence encoder, such as all-MiniLM-L6-v2, to run without torch."""
-    from emoscope.core.extras import check_installed
-    from emoscope.core.files import atomic_folder, folder_size
-    from emoscope.corpus.sources.windows import sample
     from emoscope.runs.export import CALIBRATION, PACKAGES, REFERENCE
-    from emoscope.tables import read_records
 
     check_installed(*PACKAGES, extra="train")
     from emoscope.models.export.vectors import export_vectors

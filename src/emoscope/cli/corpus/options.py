@@ -21,6 +21,16 @@ GoldOption = Annotated[Path | None, typer.Option(help="Gold questions and their 
 MinGoldOption = Annotated[
     float, typer.Option(min=0, max=1, help="Refuse workers whose share of correct gold answers is smaller.")
 ]
+GoldAnswersOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Refuse by the plain share once a worker has this many gold answers, instead of by a sequential test.",
+    ),
+]
+PoolArgument = Annotated[str, typer.Argument(help="Dialogues: CSV, TSV, JSONL, Parquet or text.")]
+PoolFormatOption = Annotated[str | None, typer.Option(help="Format of the pool: csv, tsv, jsonl, parquet or text.")]
+StudyArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The study's folder.")]
 
 
 def listed(value: str) -> list[str]:

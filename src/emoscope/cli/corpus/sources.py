@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -13,10 +13,12 @@ from emoscope.cli.options import SeedOption
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.counts import counted
+from emoscope.core.emotion_words import TRIGGERS
+from emoscope.corpus.sources.distant import SPLITS, write_distant
 from emoscope.corpus.sources.exports import ChatFormat, collect_chats
-
-if TYPE_CHECKING:
-    from emoscope.corpus.sources.sampling import DateRange
+from emoscope.corpus.sources.sampling import DateRange, as_day, write_sample
+from emoscope.corpus.sources.windows import write_windows
+from emoscope.tables import read_records
 
 SinceOption = Annotated[str | None, typer.Option(help="First day to include, such as 2018-01-31, or a year.")]
 UntilOption = Annotated[str | None, typer.Option(help="Last day to include, such as 2018-12-31, or a year.")]
@@ -64,8 +66,6 @@ def sample_cli(
     seed: SeedOption = 1,
 ) -> CommandResult:
     """Draw a uniform random sample of conversations, optionally from a range of dates, in bounded memory."""
-    from emoscope.corpus.sources.sampling import write_sample
-
     counts = write_sample(
         source,
         output,
@@ -88,9 +88,7 @@ def _summarised(counts: Mapping[str, object], parts: Sequence[RenderableType], o
     return CommandResult(None if output == "-" else counts, parts, stderr=True)
 
 
-def _dates(since: str | None, until: str | None) -> "DateRange":
-    from emoscope.corpus.sources.sampling import DateRange, as_day
-
+def _dates(since: str | None, until: str | None) -> DateRange:
     return DateRange(as_day(since, "--since"), as_day(until, "--until"))
 
 
@@ -107,8 +105,6 @@ def windows_cli(
     seed: SeedOption = 1,
 ) -> CommandResult:
     """Cut long dialogues into windows of user, agent, user, as EmoContext did."""
-    from emoscope.corpus.sources.windows import write_windows
-
     counts = write_windows(source, output, user=user, size=sample, seed=seed, format=format, progress=progress)
     summary = (
         f"Wrote {counts['written']:,} of {counted(counts['windows'], 'window')} to {output}; "
@@ -131,10 +127,6 @@ def distant_cli(
     seed: SeedOption = 1,
 ) -> CommandResult:
     """Label texts by the emotion word they contain, mask that word, and split 80/5/15, as IEST did."""
-    from emoscope.core.emotion_words import TRIGGERS
-    from emoscope.corpus.sources.distant import SPLITS, write_distant
-    from emoscope.tables import read_records
-
     records = progress("texts", read_records(source, format, column=column, replace_surrogates=True))
     texts = (" ".join(record.dialogue.texts) for record in records)
     counts = write_distant(texts, output, seed=seed, balance=balance, joined=joined)

@@ -62,10 +62,6 @@ class GoldRules:
             return self.least_answers
         return next((answers for answers in range(1, 1000) if self.refuses(0, answers)), 1)
 
-    def judges(self, answers: int) -> bool:
-        """Whether this many answers are enough to refuse or trust a worker."""
-        return answers >= self.fewest
-
     def refuses(self, right: int, answers: int) -> bool:
         """Whether a worker with this score is refused."""
         if self.least_answers is not None:

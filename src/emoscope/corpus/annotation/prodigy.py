@@ -57,9 +57,7 @@ def _label(path: Path, row: int, entry: Mapping[str, Any]) -> object:
 
 def _worker(entry: Mapping[str, Any], path: Path) -> object:
     worker = entry.get("_annotator_id") or entry.get("_session_id") or path.stem
-    if isinstance(worker, str) and worker.startswith(f"{_DATASET}-"):
-        return worker.removeprefix(f"{_DATASET}-")
-    return worker
+    return worker.removeprefix(f"{_DATASET}-") if isinstance(worker, str) else worker
 
 
 def write_prodigy(path: Path, annotations: Annotations) -> None:

@@ -75,7 +75,7 @@ def screen(judgements: Iterable[Judgement], gold: Mapping[str, str], rules: Gold
         kept=tuple(judgement for judgement in asked if judgement.worker not in refused),
         discarded=tuple(judgement for judgement in asked if judgement.worker in refused),
         gold=scores,
-        judged=frozenset(worker for worker, (_, total) in scores.items() if rules.judges(total)),
+        judged=frozenset(worker for worker, (_, total) in scores.items() if total >= rules.fewest),
         refused=refused,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property, partial
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.augment.translator import UNTRANSLATED, Translator, long_code
+from emoscope.corpus.augment.engines import UNTRANSLATED, Translator, long_code
 
 _INSTALL = "apt-get install apertium apertium-eng-spa apertium-eng-cat, or see https://wiki.apertium.org"
 # Special characters of Apertium's stream format.

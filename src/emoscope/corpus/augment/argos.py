@@ -8,7 +8,7 @@ from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
-from emoscope.corpus.augment.translator import Translator, short_code
+from emoscope.corpus.augment.engines import Translator, short_code
 
 _BATCH = 32
 

@@ -10,9 +10,9 @@ from typing import Any
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import check_other_file, existing_file
 from emoscope.corpus.augment.backtranslation import REASONS, BackTranslator, Variant
+from emoscope.corpus.augment.engines import Engine
 from emoscope.corpus.augment.files import DialogueFile, open_dialogue_file
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity
-from emoscope.corpus.augment.translator import Engine
 from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel.parts import PartFolder

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.augment.ascii_text import ascii_text, without_loose_marks
+from emoscope.corpus.augment.engines import ENGLISH, UNTRANSLATED, Engine, Translator, short_code
 from emoscope.corpus.augment.meaning import OverlapSimilarity, Similarity, denies, word_key, words_in
 from emoscope.corpus.augment.shield import Shielded, shield
-from emoscope.corpus.augment.translator import ENGLISH, UNTRANSLATED, Engine, Translator, short_code
 
 NO_WORDS = "no words to translate"
 EMPTY = "nothing came back"

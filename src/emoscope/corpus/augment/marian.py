@@ -7,7 +7,7 @@ from typing import Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed, require
-from emoscope.corpus.augment.translator import Translator, short_code
+from emoscope.corpus.augment.engines import Translator, short_code
 from emoscope.parallel.parts import batches
 
 _BATCH = 32

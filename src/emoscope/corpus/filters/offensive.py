@@ -1,13 +1,12 @@
 """Drop dialogues with an abusive turn or, with a threshold, with any offensive turn."""
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.plain_words import plain_words
 from emoscope.corpus.filters.review import DialogueFilter, Review
-from emoscope.corpus.filters.sensitive import LexiconPattern, read_lexicon
+from emoscope.corpus.filters.sensitive import read_lexicon
 from emoscope.models.linear.offensive import OffensiveModel
 
 # Texts to the probability that each is offensive.
@@ -20,13 +19,8 @@ def abuse_scores(texts: Sequence[str]) -> list[float]:
     >>> abuse_scores(["you worthless wh0re", "fuck off, i am so angry", "i'll break your legs"])
     [1.0, 0.0, 1.0]
     """
-    pattern, known = _abuse()
+    pattern, known = read_lexicon("abuse.toml")
     return [float(pattern.finds(plain_words(text, known))) for text in texts]
-
-
-@cache
-def _abuse() -> tuple[LexiconPattern, frozenset[str]]:
-    return read_lexicon("abuse.toml")
 
 
 class OffensiveFilter(DialogueFilter):

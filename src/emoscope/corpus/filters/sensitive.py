@@ -2,11 +2,10 @@
 
 import codecs
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any
 
 from emoscope.core import word_lists
 from emoscope.core.dialogue import Dialogue
@@ -15,6 +14,8 @@ from emoscope.core.word_lists import any_of, filled, words_in
 from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.review import DialogueFilter, Review, choose
 from emoscope.corpus.filters.shipped import read_toml
+
+_SELF_HARM = "self_harm.toml"
 
 
 class Topic(StrEnum):
@@ -97,15 +98,14 @@ class LexiconPattern:
         return bool(self.sought.search(plain) and self.sought.search(self.harmless.sub(",", plain)))
 
 
+@cache
 def read_lexicon(name: str) -> tuple[LexiconPattern, frozenset[str]]:
     """A shipped file of patterns, and the words in it, for undoing disguised spellings.
 
     Slurs are in ROT13, to spare those who read the file.
     """
-    return _lexicon_of(read_toml(name))
-
-
-def _lexicon_of(file: Mapping[str, Any]) -> tuple[LexiconPattern, frozenset[str]]:
+    # The detector needs self-harm, too, so that file is in core.
+    file = word_lists.read_toml(name) if name == _SELF_HARM else read_toml(name)
     parts = file.get("parts", {})
     coded = [codecs.decode(pattern, "rot13") for pattern in file.get("rot13", ())]
     sought = [filled(pattern, parts) for pattern in (*file["patterns"], *coded)]
@@ -117,13 +117,7 @@ def _lexicon_of(file: Mapping[str, Any]) -> tuple[LexiconPattern, frozenset[str]
 @cache
 def _lexicon() -> tuple[dict[Topic, LexiconPattern], frozenset[str]]:
     """The patterns of each topic, and the words of all."""
-    files = {topic: _topic_lexicon(topic) for topic in Topic if topic is not Topic.CREDENTIALS}
+    names = {topic: f"sensitive/{topic}.toml" for topic in Topic if topic is not Topic.CREDENTIALS}
+    files = {topic: read_lexicon(name) for topic, name in {**names, Topic.SELF_HARM: _SELF_HARM}.items()}
     words = frozenset(word for _, known in files.values() for word in known)
     return {topic: pattern for topic, (pattern, _) in files.items()}, words
-
-
-def _topic_lexicon(topic: Topic) -> tuple[LexiconPattern, frozenset[str]]:
-    # The detector uses self-harm, too.
-    if topic is Topic.SELF_HARM:
-        return _lexicon_of(word_lists.read_toml("self_harm.toml"))
-    return read_lexicon(f"sensitive/{topic}.toml")

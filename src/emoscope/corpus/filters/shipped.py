@@ -9,6 +9,7 @@ from typing import Any
 from emoscope.core import word_lists
 
 _FOLDER = files("emoscope.corpus.filters")
+WORDS = _FOLDER / "words"
 
 
 @cache
@@ -25,12 +26,12 @@ def error_rates() -> dict[str, Any]:
 @cache
 def listed_words(*names: str) -> frozenset[str]:
     """The words of shipped lists; lines that start with # are comments."""
-    return word_lists.read_words(_FOLDER / "words", *names)
+    return word_lists.read_words(WORDS, *names)
 
 
 def read_toml(name: str) -> dict[str, Any]:
     """A shipped TOML file."""
-    return word_lists.read_toml(name, _FOLDER / "words")
+    return word_lists.read_toml(name, WORDS)
 
 
 def read_patterns(name: str) -> dict[str, re.Pattern[str]]:

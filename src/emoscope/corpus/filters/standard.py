@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.borderline import BorderlineFilter
 from emoscope.corpus.filters.language import LanguageFilter
 from emoscope.corpus.filters.lexicon import LexiconFilter
@@ -31,6 +32,8 @@ def standard_filters(
     `lexicons` are files of words to drop, `review` selects borderline dialogues for human review, `users` are the
     languages of speakers, as `user_languages` returns them.
     """
+    if threshold is not None and not offensive:
+        raise EmoscopeError("--threshold: the offensive filter is off; turn it on, or leave the threshold out")
     filters: list[DialogueFilter] = []
     if languages is not None:
         filters.append(LanguageFilter(languages, users=users))

@@ -1,6 +1,6 @@
 """The step `aggregate`: turn annotators' judgements into one label per dialogue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -8,7 +8,6 @@ from pydantic import Field
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import write_json
-from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate
 from emoscope.corpus.annotation.agreement_report import measure_agreement
 from emoscope.corpus.annotation.annotations import votes_of
@@ -48,13 +47,11 @@ class AggregateStep(PipelineStep):
         return [file for path in paths for file in (files_in([path]) if path.is_dir() else [path])]
 
     def run(self, context: StepContext) -> None:
-        judgements, gold, others = self._judgements(context)
-        labels = self._labels(context, judgements, gold)
-        context.counts.more["judgements_of_other_tasks"] = others
+        results = self._results(context)
         info = context.plan.info
 
         def labelled(row: Row) -> Row | str:
-            result = labels.get(row["id"])
+            result = results.get(row["id"])
             if result is None:
                 return "no judgement"
             if sum(result.votes.values()) < self.min_votes:
@@ -68,27 +65,22 @@ class AggregateStep(PipelineStep):
 
         context.rewrite("labelling", labelled)
 
-    def _judgements(self, context: StepContext) -> tuple[list[Judgement], Mapping[str, str], int]:
-        """Judgements of this corpus and of gold questions, the gold answers, and the number of other judgements."""
-        tasks_file = context.input / TASKS_FILE
-        files = context.plan.files(self.judgements)
+    def _results(self, context: StepContext) -> dict[str, Aggregated]:
+        """The label of each task; reports on agreement and annotators are written, and judgements counted."""
+        plan, tasks_file = context.plan, context.input / TASKS_FILE
+        files = plan.files(self.judgements)
         if not files:
             raise WaitingError(
                 f"label {tasks_file} (`emoscope corpus annotate` or doccano; tasks.json is for Label "
                 f"Studio), put the judgements where the plan looks for them ({', '.join(self.judgements)} in "
-                f"{context.plan.path.parent}), and run this again"
+                f"{plan.path.parent}), and run this again"
             )
-        tasks = {row["id"] for row in read_rows(context.input)}
-        gold = {} if self.gold is None else read_gold(context.plan.files([self.gold])[0])
+        gold = {} if self.gold is None else read_gold(plan.files([self.gold])[0])
+        tasks = {*(row["id"] for row in read_rows(context.input)), *gold}
         everything = read_annotations(files).judgements
-        judgements = [one for one in everything if one.task in tasks or one.task in gold]
+        judgements = [one for one in everything if one.task in tasks]
         if not judgements:
             raise EmoscopeError(f"none of the {len(everything):,} judgements is of a task in {tasks_file}")
-        return judgements, gold, len(everything) - len(judgements)
-
-    def _labels(
-        self, context: StepContext, judgements: Sequence[Judgement], gold: Mapping[str, str]
-    ) -> dict[str, Aggregated]:
         screening = screen(judgements, gold, GoldRules(least_right=self.min_gold, least_answers=self.gold_least))
         if not screening.kept:
             raise EmoscopeError("no judgement is left: all are of gold questions or by refused annotators")
@@ -100,11 +92,12 @@ class AggregateStep(PipelineStep):
             "judgements_discarded": len(screening.discarded),
             "tied": sum(result.tied for result in results),
             "given_the_fallback_label": sum(result.fallback for result in results),
+            "judgements_of_other_tasks": len(everything) - len(judgements),
         }
         votes = votes_of(screening.kept)
         agreement = None
         if any(sum(counted.values()) > 1 for counted in votes.values()):
-            agreement = asdict(measure_agreement(votes.values(), screening.kept, seed=context.plan.info.seed))
+            agreement = asdict(measure_agreement(votes.values(), screening.kept, seed=plan.info.seed))
         write_json(context.folder / AGREEMENT, agreement)
         write_json(context.folder / WORKERS, [asdict(worker) for worker in worker_reports(screening, results)])
         return {result.task: result for result in results}

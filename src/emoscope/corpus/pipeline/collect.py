@@ -62,12 +62,14 @@ class CollectStep(PipelineStep):
         counts = context.counts
         left_out: Counter[str] = Counter()
         written: dict[str, int] = {}
+        dates = self._dates()
         with context.output() as out:
             for name, (path, files) in self._by_name(context.plan).items():
                 before = out.written
-                for dialogue in context.progress(f"reading {path.name}", self._read(path, name, files, left_out)):
+                dialogues = self._read(path, name, files, dates, left_out)
+                for dialogue in context.progress(f"reading {path.name}", dialogues):
                     counts.read += 1
-                    if dialogue.begun is not None and dialogue.begun not in self._dates():
+                    if dialogue.begun is not None and dialogue.begun not in dates:
                         counts.dropped["outside of the dates"] += 1
                         continue
                     if not any(text.strip() for text in dialogue.texts):
@@ -89,14 +91,16 @@ class CollectStep(PipelineStep):
                 named[path.stem if times[path.stem] == 1 else f"{path.stem}-{times[path.stem]}"] = (path, files)
         return named
 
-    def _read(self, path: Path, name: str, files: LogFiles, left_out: Counter[str]) -> Iterator[ChatSession]:
+    def _read(
+        self, path: Path, name: str, files: LogFiles, dates: DateRange, left_out: Counter[str]
+    ) -> Iterator[ChatSession]:
         if files.format in get_args(ChatFormat):
             gap = timedelta(minutes=self.gap_minutes)
             for dialogue in read_chat(path, str(files.format), gap=gap, left_out=left_out):
                 yield ChatSession(dialogue.turns, f"{name}:{str(dialogue.id).partition(':')[2]}", dialogue.begun)
             return
         for record in read_records(str(path), files.format, column=files.column, replace_surrogates=True):
-            begun = moment_of(str(path), record, self.time) if self._dates() else None
+            begun = moment_of(str(path), record, self.time) if dates else None
             yield ChatSession(record.dialogue.turns, f"{name}:{record.row}", begun)
 
     def _dates(self) -> DateRange:

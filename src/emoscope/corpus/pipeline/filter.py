@@ -6,11 +6,13 @@ from typing import Literal
 
 from pydantic import Field
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.language import user_languages
 from emoscope.corpus.filters.sensitive import STANDARD, Topic
 from emoscope.corpus.filters.spans import Kind
 from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
+from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import ROWS, dialogue_of, read_rows
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
 
@@ -28,6 +30,10 @@ class FilterStep(PipelineStep):
     kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
     lexicons: tuple[str, ...] = ()  # files of blocked words
     language_by_user: bool = False  # detect a speaker's language from all their turns
+
+    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
+        if self.threshold is not None and not self.offensive:
+            raise EmoscopeError("'threshold' is for the offensive filter, and 'offensive' is false")
 
     def run(self, context: StepContext) -> None:
         filtered = context.cache / "filtered"

@@ -12,9 +12,10 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.mining.embedder import Embedder, open_embedder
 from emoscope.corpus.mining.mine import CANDIDATES, OTHERS, MiningSettings, mine, read_seeds
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import ROWS, RowsFile, read_rows
+from emoscope.corpus.pipeline.rows import read_rows
 from emoscope.corpus.pipeline.step import RANDOM_DRAW, PipelineStep, Stage, StepContext
 from emoscope.corpus.sources.windows import sample
+from emoscope.tables import open_writer
 
 
 class MineStep(PipelineStep):
@@ -66,10 +67,9 @@ class MineStep(PipelineStep):
         drawn = dict(sample(sources, self.natural, seed=context.plan.info.seed))
         drawn_sources = set(drawn.values())
         counts = context.counts
-        pool = context.cache / "pool"
-        pool.mkdir(exist_ok=True)
+        pool = str(context.cache / "pool.jsonl")
         with context.output() as out:
-            with RowsFile(pool) as left:
+            with open_writer(pool) as left:
                 for place, row in enumerate(context.rows("setting them apart")):
                     if place in drawn:
                         out.write({**row, "draw": RANDOM_DRAW})
@@ -78,7 +78,7 @@ class MineStep(PipelineStep):
                     else:
                         left.write(row)
             if left.written:
-                counts.more["mined"] = self._mine(context, pool / ROWS)
+                counts.more["mined"] = self._mine(context, pool)
                 for row in read_rows(context.cache / "mined", CANDIDATES):
                     kept = {key: value for key, value in row.items() if not key.startswith("mined_")}
                     draw = "others" if row["mined_as"] == OTHERS else f"mined as {row['mined_as']}"
@@ -86,10 +86,10 @@ class MineStep(PipelineStep):
         counts.dropped["neither drawn nor near to the seeds"] = counts.read - counts.written - counts.dropped.total()
         counts.more["natural"] = len(drawn)
 
-    def _mine(self, context: StepContext, pool: Path) -> dict[str, Any]:
+    def _mine(self, context: StepContext, pool: str) -> dict[str, Any]:
         """Mine the pool; its vectors survive a kill."""
         shared = {field.name for field in fields(MiningSettings)}
         settings = MiningSettings(**self.model_dump(include=shared), seed=context.plan.info.seed)
         seeds, embedder = self._seeds(context.plan), self._embedder(context.plan)
         folder, progress, executor = context.cache / "mined", context.progress, context.executor
-        return asdict(mine(str(pool), seeds, folder, embedder, settings, progress=progress, executor=executor))
+        return asdict(mine(pool, seeds, folder, embedder, settings, progress=progress, executor=executor))

@@ -13,8 +13,16 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.metrics import MetricName
-from emoscope.corpus.pipeline.registry import STEPS
+from emoscope.core.registry import Registry
 from emoscope.corpus.pipeline.step import PipelineStep, Stage
+
+# Step `x` is the class `XStep` in `x.py`; to add one, write that file and list it here.
+STEPS: Registry[type[PipelineStep]] = Registry("step")
+for _name in (
+    *("collect", "windows", "sample", "dedupe", "filter", "mine", "distant"),
+    *("annotate", "aggregate", "augment", "split", "datasheet"),
+):
+    STEPS.add(_name, f"emoscope.corpus.pipeline.{_name}:{_name.title()}Step")
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Label = Annotated[str, StringConstraints(pattern=r"^[^\s,;][^,;\t\r\n]*$")]

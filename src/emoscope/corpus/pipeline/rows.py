@@ -7,7 +7,7 @@ dialogue it was cut from. Steps add `draw` (how it was chosen), `label`, `votes`
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.tasks.data import sha256_of
@@ -21,24 +21,6 @@ def read_rows(folder: Path, name: str = ROWS) -> Iterator[Row]:
     with (folder / name).open(encoding="utf-8", newline="\n") as handle:
         for line in handle:
             yield json.loads(line)
-
-
-class RowsFile:
-    """Writes rows into a file of a step's folder, and counts them."""
-
-    def __init__(self, folder: Path, name: str = ROWS) -> None:
-        self._handle = (folder / name).open("w", encoding="utf-8", newline="\n")
-        self.written = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._handle.close()
-
-    def write(self, row: Mapping[str, Any]) -> None:
-        self._handle.write(json.dumps(row, ensure_ascii=False) + "\n")
-        self.written += 1
 
 
 def digests(folder: Path) -> dict[str, str]:

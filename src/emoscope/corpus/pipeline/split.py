@@ -10,9 +10,10 @@ from pydantic import Field
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.dedupe.duplicates import THRESHOLD, DuplicateFinder
 from emoscope.corpus.pipeline.plan import CorpusPlan
-from emoscope.corpus.pipeline.rows import Row, RowsFile, paraphrases_of
+from emoscope.corpus.pipeline.rows import Row, paraphrases_of
 from emoscope.corpus.pipeline.step import RANDOM_DRAW, PipelineStep, Stage, StepContext
 from emoscope.corpus.splits import Split, assign, join_groups, repeats
+from emoscope.tables import open_writer
 
 SPLITS = {Split.TRAIN: "train", Split.DEV: "dev", Split.TEST: "test"}
 _LEAK = "of the same dialogue as, or a near copy of, an evaluation row"
@@ -46,7 +47,8 @@ class SplitStep(PipelineStep):
         times[train] = repeats(codes[train], self.oversample, seed=seed)
         table: dict[str, Counter[str]] = {name: Counter() for name in SPLITS.values()}
         with ExitStack() as stack:
-            files = {name: stack.enter_context(RowsFile(context.folder, f"{name}.jsonl")) for name in SPLITS.values()}
+            paths = {name: str(context.folder / f"{name}.jsonl") for name in SPLITS.values()}
+            files = {name: stack.enter_context(open_writer(path)) for name, path in paths.items()}
             ids = stack.enter_context((context.folder / "ids.csv").open("w", encoding="utf-8", newline="\n"))
             ids.write("id,split,was\n")
             rows = zip(context.rows("splitting"), splits.tolist(), times.tolist(), strict=True)

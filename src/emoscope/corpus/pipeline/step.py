@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.frozen import FrozenModel
-from emoscope.corpus.pipeline.rows import Row, RowsFile, read_rows
+from emoscope.corpus.pipeline.rows import ROWS, Row, read_rows
 from emoscope.corpus.progress import ShowProgress, no_progress
 from emoscope.parallel import SERIAL, Executor
+from emoscope.tables import RowWriter, open_writer
 
 if TYPE_CHECKING:
     from emoscope.corpus.pipeline.plan import CorpusPlan
@@ -76,9 +77,9 @@ class StepContext:
                     out.write(made)
 
     @contextmanager
-    def output(self) -> Iterator[RowsFile]:
+    def output(self) -> Iterator[RowWriter]:
         """Open the file for the step's output rows, and count them."""
-        with RowsFile(self.folder) as out:
+        with open_writer(str(self.folder / ROWS)) as out:
             yield out
         self.counts.written = out.written
 

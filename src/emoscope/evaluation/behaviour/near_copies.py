@@ -43,11 +43,10 @@ class _Index:
     """
 
     def __init__(self, cases: Iterable[Case]) -> None:
-        found: dict[frozenset[str], list[Case]] = defaultdict(list)
+        self._texts: dict[frozenset[str], list[Case]] = {}
         for case in cases:
             for text in {text for dialogue in case.dialogues for text in _texts(dialogue)}:
-                found[text].append(case)
-        self._texts = dict(found)
+                self._texts.setdefault(text, []).append(case)
         frequency = Counter(word for text in self._texts for word in text)
         self._by_word: dict[str, list[frozenset[str]]] = defaultdict(list)
         for text in self._texts:

@@ -1,1 +1,1 @@
-"""Blocks made of blocks: means, votes, folds, cascades, stacks, blends."""
+"""Blocks made of blocks: means, votes, folds, cascades, blends."""

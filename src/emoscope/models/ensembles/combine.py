@@ -1,4 +1,4 @@
-"""Blocks made of blocks: averages, votes, folds, cascades and stacks."""
+"""Blocks made of blocks: averages, votes, folds and cascades."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +10,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import Block, Floats, Prediction, Truncated, one_hot, read_by_none
+from emoscope.models.block import Block, Floats, Prediction, Truncated, read_by_none
 
 
 class Ensemble(Block):
@@ -19,10 +19,6 @@ class Ensemble(Block):
     @abstractmethod
     def children(self) -> Mapping[str, Block]: ...
 
-    def predictors(self) -> Mapping[str, Block]:
-        """The children that read the examples: all, unless one reads only the others' probabilities."""
-        return self.children()
-
     @abstractmethod
     def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
         """The probability of each label, from the children's probabilities of their own labels."""
@@ -30,14 +26,14 @@ class Ensemble(Block):
     def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:
             return Prediction(np.zeros((0, len(self.labels))))
-        blocks = self.predictors()
+        blocks = self.children()
         predictions = {name: block.infer(examples) for name, block in blocks.items()}
         combined = self.combine({name: each.probabilities for name, each in predictions.items()})
         readers = [each for name, each in predictions.items() if not blocks[name].bag_of_words]
         return Prediction(combined, read_by_none(readers))
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
-        readers = [block for block in self.predictors().values() if not block.bag_of_words]
+        readers = [block for block in self.children().values() if not block.bag_of_words]
         overlong = [block.overlong(examples) for block in readers]
         return np.logical_and.reduce(overlong) if overlong else super().overlong(examples)
 
@@ -173,38 +169,3 @@ class Cascade(Combination):
         for column, label in enumerate(rest.labels):
             combined[:, self.labels.index(label)] = (1 - neutral) * probabilities["part1"][:, column]
         return combined
-
-
-class Stack(Combination):
-    """The last part learns from the others' out-of-fold probabilities.
-
-    The last part must be a block with `fit_features` and `predict_features` (a linear or boosted model).
-    """
-
-    def __init__(self, parts: Sequence[Block], folds: int = 5) -> None:
-        super().__init__(parts)
-        if len(parts) < 2:
-            raise EmoscopeError("a stack needs at least one part below and one on top")
-        self.folds = folds
-
-    def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Fit the top on out-of-fold probabilities, then the lower parts on everything."""
-        lower, top = self.parts[:-1], self.parts[-1]
-        fold_of = dialogue_folds(examples, self.folds, fit_context.seed)
-        features = np.zeros((len(examples), sum(len(part.labels) for part in lower)))
-        for fold in range(self.folds):
-            for number, part in enumerate(lower):
-                part.fit(*chosen(fold_of != fold, examples, labels), fit_context.part(f"fold{fold}-part{number}"))
-            held_out = chosen(fold_of == fold, examples, labels)[0]
-            features[fold_of == fold] = np.concatenate([part.predict_proba(held_out) for part in lower], axis=1)
-        for number, part in enumerate(lower):
-            part.fit(examples, labels, fit_context.part(f"part{number}"))
-        top.fit_features(features, one_hot(labels, self.labels), fit_context.part("top"))  # type: ignore[attr-defined]
-        return self
-
-    def predictors(self) -> Mapping[str, Block]:
-        return dict(list(self.children().items())[:-1])
-
-    def combine(self, probabilities: Mapping[str, Floats]) -> Floats:
-        top: Any = self.parts[-1]
-        return np.asarray(top.predict_features(np.concatenate(list(probabilities.values()), axis=1)))

@@ -1,4 +1,4 @@
-"""Export a fine-tuned transformer to a folder that `EncoderNetwork` loads."""
+"""Export a fine-tuned transformer to a folder that `ExportedEncoder` opens."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Sequence

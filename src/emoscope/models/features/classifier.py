@@ -11,13 +11,16 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.block import CONFIG, EXTRACTORS, Block, Floats, Prediction, one_hot
+from emoscope.core.metrics import encode
+from emoscope.models.block import CONFIG, EXTRACTORS, Block, Floats, Prediction
 from emoscope.models.features.base import Extractor, Matrix, all_features
 from emoscope.models.former_names import FORMER_NAMES, current_names
 
+Classes = NDArray[np.int64]
+
 
 class FeatureClassifier(Block):
-    """Feature extractors and a model over their features; on top of a stack, `fit_features` gets the features."""
+    """Feature extractors and a model over their features."""
 
     child_arguments = ("features",)
     former_names: ClassVar[Mapping[str, str]] = FORMER_NAMES
@@ -27,8 +30,8 @@ class FeatureClassifier(Block):
         self.extractors = [each if isinstance(each, Extractor) else _extractor(each) for each in features]
 
     @abstractmethod
-    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
-        """Learn from a matrix of features, dense or sparse, and the probability of each label."""
+    def fit_features(self, features: Matrix, classes: Classes, fit_context: FitContext) -> Self:
+        """Learn from a matrix of features, dense or sparse, and the position of each row's label in `labels`."""
 
     @abstractmethod
     def predict_features(self, features: Matrix) -> Floats:
@@ -45,8 +48,9 @@ class FeatureClassifier(Block):
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         for each in self.extractors:
             each.fit(examples, labels, fit_context)
-        features = all_features(self.extractors, examples)
-        return self.fit_features(features, one_hot(labels, self.labels), fit_context)
+        if len(set(labels)) < 2:
+            raise EmoscopeError("learning needs at least two different labels")
+        return self.fit_features(all_features(self.extractors, examples), encode(labels, self.labels), fit_context)
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
         if not examples:
@@ -69,18 +73,6 @@ class FeatureClassifier(Block):
 def _extractor(config: Mapping[str, Any]) -> Extractor:
     """The unfitted extractor that a configuration describes."""
     return EXTRACTORS[config["kind"]].from_config({name: value for name, value in config.items() if name != "kind"}, {})
-
-
-def hard_targets(targets: Floats) -> NDArray[np.int64]:
-    """The number of each row's most likely label.
-
-    >>> hard_targets(np.array([[0.2, 0.8], [1.0, 0.0]])).tolist()
-    [1, 0]
-    """
-    chosen = np.asarray(np.asarray(targets).argmax(1), np.int64)
-    if len(np.unique(chosen)) < 2:
-        raise EmoscopeError("learning needs at least two different labels")
-    return chosen
 
 
 def not_fitted() -> EmoscopeError:

@@ -15,7 +15,7 @@ from emoscope.core.extras import require
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix
-from emoscope.models.features.classifier import FeatureClassifier, hard_targets, not_fitted
+from emoscope.models.features.classifier import Classes, FeatureClassifier, not_fitted
 from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.probabilities import softmax, temperature_of
 
@@ -53,9 +53,8 @@ class LinearClassifier(FeatureClassifier):
         self._weights: NDArray[np.float32] | None = None
         self._bias: Floats = np.zeros(0)
 
-    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
+    def fit_features(self, features: Matrix, classes: Classes, fit_context: FitContext) -> Self:
         require("sklearn", extra="train")
-        classes = hard_targets(targets)
         matrix = require("scipy.sparse", extra="features").csr_matrix(features, dtype=np.float32)
         scale = _inverse_size(matrix) if self.scale else None
         if scale is not None:
@@ -77,7 +76,7 @@ class LinearClassifier(FeatureClassifier):
             raise not_fitted()
         return softmax(np.asarray(features @ self._weights.T, np.float64) + self._bias)
 
-    def _solve(self, matrix: Matrix, classes: NDArray[np.int64], seed: int) -> tuple[Floats, Floats]:
+    def _solve(self, matrix: Matrix, classes: Classes, seed: int) -> tuple[Floats, Floats]:
         """A row of weights and a bias for every label."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression

@@ -42,7 +42,8 @@ class NgramBlock(Block):
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         self.classifier = NgramLinear(**{"seed": fit_context.seed, **self.settings})
-        self.classifier.fit([fields(example) for example in examples], labels)
+        texts = [example.dialogue.texts[: example.turn + 1] for example in examples]
+        self.classifier.fit(texts, labels, spaced_tokens)
         return self
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
@@ -55,7 +56,7 @@ class NgramBlock(Block):
         if max(map(len, chain.from_iterable(rows)), default=0) > MAX_CHARACTERS:
             truncated |= np.array([max(map(len, row)) > MAX_CHARACTERS for row in rows])
             rows = [[text[:MAX_CHARACTERS] for text in row] for row in rows]
-        probabilities = self.classifier.predict_texts(rows, spaced_tokens)
+        probabilities = self.classifier.predict_proba(rows, spaced_tokens)
         return Prediction(in_order(probabilities, self.classifier.labels, self.labels), truncated)
 
     def overlong(self, examples: Sequence[Example]) -> Truncated:
@@ -77,17 +78,6 @@ class NgramBlock(Block):
 
     def load_weights(self, folder: Path) -> None:
         self.classifier = NgramLinear.load(folder / WEIGHTS)
-
-
-def fields(example: Example) -> list[str]:
-    """The turn to label and the two before it, latest first, as tokens between spaces; missing ones are empty.
-
-    >>> from emoscope.core.dialogue import Dialogue
-    >>> fields(Example.last(Dialogue.of(["Hi!!", "I'm soooo SAD"])))
-    ["i'm soo sad", 'hi ! !', '']
-    """
-    turns = example.dialogue.turns[max(0, example.turn + 1 - WINDOW) : example.turn + 1]
-    return [spaced_tokens(turn.text) for turn in reversed(turns)] + [""] * (WINDOW - len(turns))
 
 
 def spaced_tokens(text: str) -> str:

@@ -24,15 +24,20 @@ from emoscope.models.native.ngrams import LONGEST, NativeNgrams
 from emoscope.models.probabilities import softmax, temperature_of
 
 FORMAT = "emoscope-ngram-linear-1"
+Rows = Sequence[Sequence[str]]
+Spaced = Callable[[str], str]
 
 
 @dataclass(kw_only=True, eq=False)
 class NgramLinear:
-    """A classifier of rows of texts with the same number of fields, such as the last turn and the two before it.
+    """A classifier of rows of texts in order of time: the last text is the first field, the one before it the second.
+
+    Missing fields are empty, and earlier texts are not read. `spaced` converts a raw text to tokens between spaces;
+    without it, texts are tokenised.
 
     >>> model = NgramLinear(bits=10, field_weights=[1.0]).fit([["so happy"], ["so sad"]] * 5, ["happy", "sad"] * 5)
-    >>> model.predict([["happy !"]])
-    ['happy']
+    >>> model.labels[model.predict_proba([["happy !"]])[0].argmax()]
+    'happy'
     """
 
     bits: int = 19
@@ -57,8 +62,8 @@ class NgramLinear:
 
     # Training
 
-    def fit(self, rows: Sequence[Sequence[str]], labels: Sequence[str]) -> Self:
-        """Learn from rows of fields, each field's tokens separated by spaces."""
+    def fit(self, rows: Rows, labels: Sequence[str], spaced: Spaced | None = None) -> Self:
+        """Learn the label of each row."""
         require("sklearn", extra="linear")
         if len(rows) != len(labels) or not rows:
             raise EmoscopeError(f"{len(rows):,} rows but {len(labels):,} labels to learn from")
@@ -67,7 +72,7 @@ class NgramLinear:
             raise EmoscopeError("learning needs at least two different labels")
         target = np.array([self.labels.index(label) for label in labels])
         self.prior = np.bincount(target, minlength=len(self.labels)) / len(target)
-        features = self._features(rows)
+        features = self._features(self._texts(rows, spaced))
         frequency = np.bincount(features.indices, minlength=1 << self.bits)
         kept = np.flatnonzero(frequency >= min(self.min_rows, frequency.max()))
         # Rarity is inverse document frequency, smoothed as scikit-learn does, and scaled to about 1.
@@ -87,23 +92,23 @@ class NgramLinear:
         self.__dict__.pop("_native", None)  # that of an earlier fit
         return self
 
-    def _features(self, rows: Sequence[Sequence[str]]) -> Any:
+    def _features(self, texts: Sequence[str]) -> Any:
         """The training matrix: n-gram counts of each field, divided by the root of the field's number of n-grams."""
         from scipy.sparse import csr_matrix
 
         fields = len(self.field_weights)
         indices, values, holders = [], [], []
-        for block in self._blocks(self._texts(rows)):
+        for block in self._blocks(texts):
             starts = block[0].starts
-            texts = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(block[0].buckets)))
-            holder = np.concatenate([texts[channel.buckets != channel.empty] for channel in block])
-            factors = self._factors(np.bincount(holder, minlength=len(rows) * fields))
+            numbers = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(block[0].buckets)))
+            holder = np.concatenate([numbers[channel.buckets != channel.empty] for channel in block])
+            factors = self._factors(np.bincount(holder, minlength=len(texts)))
             indices.append(np.concatenate([channel.buckets[channel.buckets != channel.empty] for channel in block]))
             values.append(factors.reshape(-1)[holder])
             holders.append(holder // fields)
         matrix = csr_matrix(
             (np.concatenate(values), (np.concatenate(holders), np.concatenate(indices))),
-            shape=(len(rows), 1 << self.bits),
+            shape=(len(texts) // fields, 1 << self.bits),
         )
         matrix.sum_duplicates()
         return matrix
@@ -129,25 +134,15 @@ class NgramLinear:
             char_lengths=self.char_lengths,
         )
 
-    def predict_proba(self, rows: Sequence[Sequence[str]]) -> Floats:
-        """The probability of each label (in the order of `labels`) under the training prior, for rows as in `fit`."""
-        self._texts(rows)  # checked here: the kernel takes rows of any size
-        return self.predict_texts([row[::-1] for row in rows])
-
-    def predict_texts(self, rows: Sequence[Sequence[str]], spaced: Callable[[str], str] | None = None) -> Floats:
-        """The same for rows in order of time: the last text is the first field, the one before it the second.
-
-        Missing fields are empty. `spaced` converts a raw text to tokens between spaces.
-        """
+    def predict_proba(self, rows: Rows, spaced: Spaced | None = None) -> Floats:
+        """The probability of each label, in the order of `labels`, under the training prior."""
         self._check_fitted()
         if not rows:
             return np.zeros((0, len(self.labels)))
         if self._native is not None:
             scores = self._native.scores(rows, spaced)
         else:
-            missing = [""] * len(self.field_weights)
-            latest = [[*reversed(row), *missing[len(row) :]] for row in rows]
-            scores = self._scores([spaced(text) if spaced else text for row in latest for text in row])
+            scores = self._scores(self._texts(rows, spaced))
         return softmax(scores * self._scale + self._intercept)
 
     def _check_fitted(self) -> None:
@@ -172,10 +167,6 @@ class NgramLinear:
                 scores += totals[:, field] * factors[:, field, None]
         return scores
 
-    def predict(self, rows: Sequence[Sequence[str]]) -> list[str]:
-        """The most likely label of each row, under the training prior."""
-        return [self.labels[best] for best in self.predict_proba(rows).argmax(1)]
-
     # Shared by both
 
     def _blocks(self, texts: Sequence[str]) -> list[list[HashedTexts]]:
@@ -188,11 +179,11 @@ class NgramLinear:
         )
         return [block for block in (hashed[: len(words)], hashed[len(words) :]) if block]
 
-    def _texts(self, rows: Sequence[Sequence[str]]) -> list[str]:
-        texts = [field for row in rows for field in row]
-        if len(texts) != len(rows) * len(self.field_weights):
-            raise EmoscopeError(f"each row needs {len(self.field_weights)} fields")
-        return texts
+    def _texts(self, rows: Rows, spaced: Spaced | None) -> list[str]:
+        """The tokenised fields of all rows, one after the other."""
+        fields = len(self.field_weights)
+        latest = [text for row in rows for text in (*row[-fields:][::-1], *[""] * (fields - len(row)))]
+        return [spaced(text) for text in latest] if spaced else latest
 
     def _factors(self, counts: NDArray[np.integer]) -> Floats:
         """The factor on a field's n-grams: its weight over the square root of their number."""

@@ -124,8 +124,8 @@ static void find_words(const Ngrams *model, const uint32_t *codes, int32_t size,
     }
 }
 
-/* Scores of rows of at most `fields` texts; the last text is the first field, missing fields are empty. Row r has the
-   texts first[r] to first[r + 1], text t the codes starts[t] to starts[t + 1]. It is a raw text if plain[t], else its
+/* Scores of rows of texts; the last text is the first field, missing fields are empty, earlier texts are not read. Row r has
+   the texts first[r] to first[r + 1], text t the codes starts[t] to starts[t + 1]. It is a raw text if plain[t], else its
    tokens are separated by single spaces already. Returns 0, or 1 if memory runs out. */
 int emoscope_ngram_scores(const Ngrams *model, const uint32_t *codes, const int64_t *starts, const uint8_t *plain,
                     const int64_t *first, int32_t rows, double *scores) {

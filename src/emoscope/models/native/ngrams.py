@@ -50,7 +50,7 @@ class NativeNgrams:
         self._at = ctypes.addressof(self._model)
 
     def scores(self, rows: Sequence[Sequence[str]], spaced: Callable[[str], str] | None) -> NDArray[np.float64]:
-        """The scores of each row of texts, which has at most as many texts as there are fields, the first field last.
+        """The scores of each row of texts, the first field last; more texts than there are fields are not read.
 
         Plain texts are tokenised in C, the others by `spaced`, which puts single spaces between tokens; without it, all
         texts are tokenised already.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.models.onnx.description import FILE
-from emoscope.models.onnx.network import EncoderNetwork
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 
 
 class SentenceEncoder:
@@ -21,7 +21,8 @@ class SentenceEncoder:
         if not (path / FILE).is_file():
             raise EmoscopeError(f"{path}: is not a sentence encoder; `emoscope corpus encoder` makes one")
         self._folder = path.absolute()
-        self._network = EncoderNetwork(path)
+        self._encoder = ExportedEncoder()
+        self._encoder.open(path)
         digest = blake2b(digest_size=8)
         for file in sorted(path.iterdir()):
             digest.update(file.read_bytes())
@@ -32,4 +33,4 @@ class SentenceEncoder:
 
     def vectors(self, dialogues: Sequence[Dialogue]) -> NDArray[np.float32]:
         """A row for each of one or more dialogues."""
-        return self._network.logits([Example.last(dialogue) for dialogue in dialogues])[0].astype(np.float32)
+        return self._encoder.logits([Example.last(dialogue) for dialogue in dialogues])[0].astype(np.float32)

@@ -13,7 +13,6 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.models.onnx.description import FLOAT, Graph
 from emoscope.models.onnx.layout import Feed
 
-Scores = NDArray[np.float64]
 Run = Callable[[Feed], list[NDArray[Any]]]
 
 

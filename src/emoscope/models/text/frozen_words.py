@@ -36,7 +36,10 @@ class FrozenFeatures(ABC):
         start, end = self.tokenizer.start, self.tokenizer.end
         token_rows = [np.array([start, *(token for word in row for token in word), end], np.int32) for row in read]
         return [
-            (_word_means(vectors[1:-1], [len(word) for word in words], len(row)), _mean(vectors))
+            (
+                _word_means(vectors[1:-1], [len(word) for word in words], len(row)),
+                np.asarray(vectors.astype(np.float32).mean(0), np.float16),
+            )
             for vectors, words, row in zip(self.vectors(token_rows), read, rows, strict=True)
         ]
 
@@ -64,7 +67,3 @@ def _word_means(vectors: HalfFloats, lengths: Sequence[int], words: int) -> Half
         sums = np.add.reduceat(vectors.astype(np.float32), np.cumsum(sizes) - sizes, axis=0)
         means[np.array(filled) + words - len(lengths)] = sums / sizes[:, None]
     return means
-
-
-def _mean(vectors: HalfFloats) -> HalfFloats:
-    return np.asarray(vectors.astype(np.float32).mean(0), np.float16)

@@ -10,9 +10,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from emoscope.core.files import write_file
+from emoscope.core.files import read_json, write_json
 
-FILE = "progress.json"
+FILE, TENSORS = "progress.json", "epoch-{}.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,58 +24,27 @@ class Epoch:
     held_out: float | None = None
 
 
-class Checkpoint:
-    """The last complete epoch of a training in a folder: tensors as safetensors, the rest as JSON.
-
-    Without a folder nothing is written. `settings` identify the training; a checkpoint with others is ignored.
-    """
-
-    def __init__(self, folder: Path | None, settings: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self.settings = json.loads(json.dumps(dict(settings)))
-
-    def write(self, tensors: Mapping[str, Tensor], curve: list[Epoch]) -> None:
-        """Replace the checkpoint; the JSON is written last, to mark the tensors as complete."""
-        if self.folder is None:
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        path = self._tensors(len(curve))
-        part = path.with_name(f".{path.name}.part")
-        save_file({name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}, part)
-        part.replace(path)
-        content = {"settings": self.settings, "curve": [asdict(epoch) for epoch in curve]}
-        write_file(self.folder / FILE, json.dumps(content))
-        for old in self.folder.glob("epoch-*.safetensors"):
-            if old != path:
-                old.unlink()
-
-    def read(self) -> tuple[dict[str, Tensor], list[Epoch]] | None:
-        """The tensors and the curve, if there is a checkpoint with the same settings."""
-        if self.folder is None or not (self.folder / FILE).is_file():
-            return None
-        content = json.loads((self.folder / FILE).read_text(encoding="utf-8"))
-        curve = [Epoch(**epoch) for epoch in content.get("curve", [])]
-        if content.get("settings") != self.settings or not self._tensors(len(curve)).is_file():
-            return None
-        return load_file(self._tensors(len(curve))), curve
-
-    def _tensors(self, epoch: int) -> Path:
-        assert self.folder is not None
-        return self.folder / f"epoch-{epoch}.safetensors"
-
-
 class TrainingState:
     """The weights, the optimiser and the curve of a training, with the best and the averaged weights.
 
-    If several processes train together, all read the checkpoint, but only the one with `writes` saves it.
+    The last complete epoch is kept in `folder`: tensors as safetensors, the rest as JSON. Without a folder nothing is
+    written. `settings` identify the training; a checkpoint with others is ignored. If several processes train together,
+    all read the checkpoint, but only the one with `writes` saves it.
     """
 
     def __init__(
-        self, model: nn.Module, optimizer: torch.optim.Optimizer, checkpoint: Checkpoint, *, writes: bool = True
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        folder: Path | None = None,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        writes: bool = True,
     ) -> None:
         self.model = model
         self.optimizer = optimizer
-        self.checkpoint = checkpoint
+        self.folder = folder
+        self.settings = json.loads(json.dumps(dict(settings or {})))
         self.writes = writes
         self.curve: list[Epoch] = []
         self.best: dict[str, Tensor] | None = None
@@ -103,16 +72,28 @@ class TrainingState:
         self.curve.append(Epoch(len(self.curve) + 1, loss, held_out))
         if held_out is not None and held_out <= min(past, default=held_out):
             self.best = {name: value.detach().cpu().clone() for name, value in self.model.state_dict().items()}
-        if self.writes:
-            memory = self.optimizer.state_dict()["state"]
-            groups: dict[str, Mapping[str, Tensor]] = {
-                "weights": self.model.state_dict(),
-                "best": self.best or {},
-                "averaged": self.averaged or {},
-                "optimizer": {f"{n}/{key}": value for n, each in memory.items() for key, value in each.items()},
-            }
-            tensors = {f"{group}/{name}": value for group, each in groups.items() for name, value in each.items()}
-            self.checkpoint.write(tensors, self.curve)
+        if self.writes and self.folder is not None:
+            self._save(self.folder)
+
+    def _save(self, folder: Path) -> None:
+        """Replace the checkpoint; the JSON is written last, to mark the tensors as complete."""
+        memory = self.optimizer.state_dict()["state"]
+        groups: dict[str, Mapping[str, Tensor]] = {
+            "weights": self.model.state_dict(),
+            "best": self.best or {},
+            "averaged": self.averaged or {},
+            "optimizer": {f"{n}/{key}": value for n, each in memory.items() for key, value in each.items()},
+        }
+        tensors = {f"{group}/{name}": value for group, each in groups.items() for name, value in each.items()}
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / TENSORS.format(len(self.curve))
+        part = path.with_name(f".{path.name}.part")
+        save_file({name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}, part)
+        part.replace(path)
+        write_json(folder / FILE, {"settings": self.settings, "curve": [asdict(epoch) for epoch in self.curve]})
+        for old in folder.glob(TENSORS.format("*")):
+            if old != path:
+                old.unlink()
 
     def restore_best(self, device: torch.device) -> None:
         """Set the model's final weights: the best epoch's, else the averaged ones, else the current ones."""
@@ -123,12 +104,15 @@ class TrainingState:
 
     def resume(self, device: torch.device) -> None:
         """Continue from the last complete epoch, if there is a checkpoint with the same settings."""
-        saved = self.checkpoint.read()
-        if saved is None:
+        if self.folder is None or not (self.folder / FILE).is_file():
+            return
+        content = read_json(self.folder / FILE)
+        path = self.folder / TENSORS.format(len(content.get("curve", [])))
+        if content.get("settings") != self.settings or not path.is_file():
             return
         groups: dict[str, dict[str, Tensor]] = {"weights": {}, "best": {}, "averaged": {}, "optimizer": {}}
-        for path, value in saved[0].items():
-            group, name = path.split("/", 1)
+        for key, value in load_file(path).items():
+            group, name = key.split("/", 1)
             groups[group][name] = value
         self.model.load_state_dict(groups["weights"])
         self.model.to(device)
@@ -140,4 +124,4 @@ class TrainingState:
             memory.setdefault(int(number), {})[key] = value
         if memory:
             self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": memory})
-        self.curve = saved[1]
+        self.curve = [Epoch(**epoch) for epoch in content["curve"]]

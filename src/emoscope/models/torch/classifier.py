@@ -1,8 +1,9 @@
 """A network with its loss and training plan as a block."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, Floats, Prediction, Truncated, one_hot
+from emoscope.models.export.exporter import Exporter
 from emoscope.models.probabilities import LabelGrouping, label_probabilities
 from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import Window
@@ -18,9 +20,6 @@ from emoscope.models.torch.losses import ClassLoss, GroupedLoss, class_weights, 
 from emoscope.models.torch.network import Network
 from emoscope.models.torch.trained_network import TrainedNetwork
 from emoscope.models.torch.training import Training
-
-if TYPE_CHECKING:
-    from emoscope.models.export.exporter import Exporter
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +76,8 @@ class NeuralClassifier(TrainedNetwork, Block):
     ) -> Self:
         """Train on label probabilities, a new network or `start`."""
         table = torch.tensor(np.asarray(targets), dtype=torch.float32)
-        warming = self._warming(table)
+        balanced = class_weights(table, "balanced") if self.training.balanced_warming else None
+        warming = None if balanced is None else partial(_warm, balanced)
         self.train_network(examples, table, self._loss(table), fit_context, start=start, on_progress=warming)
         return self
 
@@ -95,10 +95,6 @@ class NeuralClassifier(TrainedNetwork, Block):
         if not self.heads:
             return losses[0]
         return GroupedLoss(groupings, losses, [1.0, *(head.share for head in self.heads)])
-
-    def _warming(self, targets: Tensor) -> "_BalancedWarming | None":
-        balanced = class_weights(targets, "balanced")
-        return _BalancedWarming(balanced) if self.training.balanced_warming and balanced is not None else None
 
     def infer(self, examples: Sequence[Example]) -> Prediction:
         network = self.fitted()
@@ -120,7 +116,7 @@ class NeuralClassifier(TrainedNetwork, Block):
         turns: int | None = getattr(getattr(network, "window", network), "context", None)
         return turns
 
-    def export(self, exporter: "Exporter") -> Block:
+    def export(self, exporter: Exporter) -> Block:
         questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in self.questions()]
         return self.fitted().export(exporter, self.labels, questions)
 
@@ -135,19 +131,8 @@ class NeuralClassifier(TrainedNetwork, Block):
             "heads": [asdict(head) for head in self.heads],
         }
 
-    def with_training(self, **changes: Any) -> "NeuralClassifier":
-        """A new block with the same settings, and changes to its training."""
-        return NeuralClassifier(
-            self.labels, self.network_name, self.settings, replace(self.training, **changes), self.heads
-        )
 
-
-@dataclass(frozen=True, slots=True)
-class _BalancedWarming:
-    """Moves the class weights from balanced to equal during training."""
-
-    balanced: Tensor
-
-    def __call__(self, loss: nn.Module, progress: float) -> None:
-        main = loss if isinstance(loss, ClassLoss) else next(m for m in loss.modules() if isinstance(m, ClassLoss))
-        main.weights = warmed_weights(self.balanced, progress)
+def _warm(balanced: Tensor, loss: nn.Module, progress: float) -> None:
+    """Move the class weights from balanced to equal during training."""
+    main = next(module for module in loss.modules() if isinstance(module, ClassLoss))
+    main.weights = warmed_weights(balanced, progress)

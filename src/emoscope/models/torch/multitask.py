@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -14,14 +14,13 @@ from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.models.block import Block, Floats, one_hot
+from emoscope.models.export.exporter import Exporter
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.models.probabilities import head_columns
 from emoscope.models.torch.losses import MultiTaskLoss
 from emoscope.models.torch.network import Network
 from emoscope.models.torch.trained_network import TrainedNetwork
 from emoscope.models.torch.training import Training
-
-if TYPE_CHECKING:
-    from emoscope.models.export.exporter import Exporter
 
 CONFIG = "headed.json"
 
@@ -93,10 +92,8 @@ class MultiTaskClassifier(TrainedNetwork):
         logits = torch.from_numpy(self.scores(examples, head)[:, self.columns(head)])
         return np.asarray(torch.softmax(logits, -1).numpy())
 
-    def export(self, exporter: "Exporter", heads: Mapping[str, Sequence[str]]) -> Block:
+    def export(self, exporter: Exporter, heads: Mapping[str, Sequence[str]]) -> Block:
         """The network as a graph with some of its heads, their labels in the given order."""
-        from emoscope.models.onnx.exported_encoder import ExportedEncoder
-
         places: list[int] = []
         for name, labels in heads.items():
             own_labels = self.heads.get(name, ())

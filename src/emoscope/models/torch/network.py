@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 from numpy.typing import NDArray
@@ -14,10 +14,9 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.registry import Registry
-
-if TYPE_CHECKING:
-    from emoscope.models.export.exporter import Exporter
-    from emoscope.models.onnx.exported import Exported
+from emoscope.models.export.exporter import Exporter
+from emoscope.models.onnx.exported import Exported
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 
 Item = dict[str, Any]
 Batch = dict[str, Tensor]
@@ -78,10 +77,8 @@ class Network(Trainable):
         del heads
         return self.encode(examples)
 
-    def export(self, exporter: "Exporter", labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> "Exported":
+    def export(self, exporter: Exporter, labels: Sequence[str], questions: Sequence[Mapping[str, Any]]) -> Exported:
         """The network as a graph with these labels and coarser auxiliary questions."""
-        from emoscope.models.onnx.exported_encoder import ExportedEncoder
-
         match self.graph:
             case "words":
                 return exporter.words(self, labels, questions)

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.former_names import current_names
-from emoscope.models.torch.checkpoint import Checkpoint, Epoch, TrainingState
+from emoscope.models.torch.checkpoint import Epoch, TrainingState
 from emoscope.models.torch.data_parallel import ALONE, Replica
 from emoscope.models.torch.losses import ClassLoss, rdrop_divergence
 from emoscope.models.torch.network import Batch, Item, Trainable, batches_of_like_length
@@ -78,7 +78,10 @@ def device_of(name: str) -> torch.device:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise EmoscopeError("no GPU was found; use --device cpu")
-    return torch.device(name)
+    try:
+        return torch.device(name)
+    except RuntimeError:
+        raise EmoscopeError(f"--device: expected auto, cpu or cuda, found {name!r}") from None
 
 
 def seed_everything(seed: int) -> None:
@@ -164,8 +167,9 @@ class Trainer(ABC, Generic[B]):
         self.device = device_of(self.fit_context.device)
         self.model.to(self.device)
         self.optimizer = self.make_optimizer()
-        checkpoint = Checkpoint(self.fit_context.checkpoints, {**asdict(training), **self.sizes()})
-        state = self.state = TrainingState(self.model, self.optimizer, checkpoint, writes=self.replica.is_main)
+        folder, settings = self.fit_context.checkpoints, {**asdict(training), **self.sizes()}
+        state = TrainingState(self.model, self.optimizer, folder, settings, writes=self.replica.is_main)
+        self.state = state
         rates = [float(group["lr"]) for group in self.optimizer.param_groups]
         steps_per_epoch = self.steps_per_epoch  # counting may draw a whole epoch's batches
         steps = steps_per_epoch * training.epochs

@@ -2,22 +2,21 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block, one_hot
 from emoscope.models.ensembles.combine import Mean
+from emoscope.models.export.exporter import Exporter
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.network import NETWORKS, Network
 from emoscope.models.torch.training import Training, seed_everything
 from emoscope.tasks.datasets.auxiliary import source, source_examples
-
-if TYPE_CHECKING:
-    from emoscope.models.export.exporter import Exporter
 
 
 class Transferred(Mean):
@@ -43,7 +42,7 @@ class Transferred(Mean):
         if copies < 1:
             raise EmoscopeError("copies must be at least 1")
         self.target = NeuralClassifier(labels, network, settings, training)
-        super().__init__([self.target.with_training() for _ in range(copies)])
+        super().__init__([deepcopy(self.target) for _ in range(copies)])
         self.sources = tuple(sources)
         self.source_training = Training.of(source_training)
         self.limit = limit
@@ -86,7 +85,7 @@ class Transferred(Mean):
     def corpora(self) -> frozenset[str]:
         return frozenset(self.sources if self.limit != 0 else ())
 
-    def export(self, exporter: "Exporter") -> Block:
+    def export(self, exporter: Exporter) -> Block:
         return Mean([copy.export(exporter) for copy in self.parts])
 
     def config(self) -> dict[str, Any]:

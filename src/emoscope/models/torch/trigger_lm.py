@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
+from emoscope.models.export.exporter import Exporter
 from emoscope.models.features.base import Extractor, Matrix, as_rows
 from emoscope.models.former_names import current_names
 from emoscope.models.text.window import TokenRow, Window
@@ -30,9 +31,6 @@ from emoscope.models.torch.pretrained import (
 )
 from emoscope.models.torch.training import Training, device_of, seed_everything
 from emoscope.tasks.datasets.auxiliary import unlabelled_texts
-
-if TYPE_CHECKING:
-    from emoscope.models.export.exporter import Exporter
 
 WEIGHTS = "language_model.safetensors"
 
@@ -123,7 +121,7 @@ class TriggerWords(Extractor):
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
         return super().from_config(current_names(config), children)
 
-    def export(self, exporter: "Exporter") -> Extractor:
+    def export(self, exporter: Exporter) -> Extractor:
         from emoscope.models.export.triggers import export_triggers
         from emoscope.models.onnx.trigger_words import ExportedTriggerWords
 

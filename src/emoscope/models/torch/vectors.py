@@ -79,32 +79,17 @@ def pretrained_vectors(
     return read_vectors(Path(name))
 
 
-def read_npz(path: Path) -> WordVectors:
-    """Vectors saved as the two arrays `words` and `vectors`."""
-    with open_arrays(path, "a file of word vectors") as arrays:
-        return WordVectors(tuple(arrays["words"].tolist()), np.asarray(arrays["vectors"], np.float32))
-
-
-def read_word2vec(path: Path) -> WordVectors:
-    """Vectors in word2vec's binary format: a line of counts, then each word, a space, and its numbers as float32."""
-    raw = existing_file(path).read_bytes()
-    try:
-        header, start = raw[: raw.index(b"\n")].split(), raw.index(b"\n") + 1
-        count, size = int(header[0]), int(header[1])
-        words, rows = [], []
-        for _ in range(count):
-            end = raw.index(b" ", start)
-            words.append(raw[start:end].lstrip(b"\n").decode("utf-8"))
-            rows.append(np.frombuffer(raw, "<f4", size, end + 1))
-            start = end + 1 + 4 * size
-    except (ValueError, IndexError, UnicodeDecodeError) as error:
-        raise InputError(path, f"is not in word2vec's binary format ({error})") from None
-    return WordVectors(tuple(words), np.array(rows, np.float32).reshape(count, size))
-
-
 def read_vectors(path: Path) -> WordVectors:
-    """Vectors from a file: `.npz`, or word2vec's `.bin`."""
-    return read_word2vec(path) if path.suffix == ".bin" else read_npz(path)
+    """Vectors from a file: `.npz` with the arrays `words` and `vectors`, or word2vec's binary format (`.bin`)."""
+    if path.suffix != ".bin":
+        with open_arrays(path, "a file of word vectors") as arrays:
+            return WordVectors(tuple(arrays["words"].tolist()), np.asarray(arrays["vectors"], np.float32))
+    models = require("gensim.models", extra="train")
+    try:
+        keyed = models.KeyedVectors.load_word2vec_format(str(existing_file(path)), binary=True)
+    except (ValueError, EOFError) as error:
+        raise InputError(path, f"is not in word2vec's binary format ({error})") from None
+    return WordVectors(tuple(keyed.index_to_key), keyed.vectors)
 
 
 def train_word2vec(

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from emoscope.core.errors import InputError
 from emoscope.core.extras import require
@@ -14,7 +13,7 @@ from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix
-from emoscope.models.features.classifier import FeatureClassifier, hard_targets, not_fitted
+from emoscope.models.features.classifier import Classes, FeatureClassifier, not_fitted
 from emoscope.models.former_names import FORMER_NAMES
 
 
@@ -38,7 +37,7 @@ class BoostedTrees(FeatureClassifier):
         self._booster: Any = None
 
     @abstractmethod
-    def _boost(self, rows: Matrix, classes: NDArray[np.int64], parameters: dict[str, Any]) -> Iterator[Any]:
+    def _boost(self, rows: Matrix, classes: Classes, parameters: dict[str, Any]) -> Iterator[Any]:
         """The booster after each round."""
 
     @abstractmethod
@@ -53,9 +52,9 @@ class BoostedTrees(FeatureClassifier):
     def _predict(self, rows: Matrix) -> Any:
         """The probability of each label."""
 
-    def fit_features(self, features: Matrix, targets: Floats, fit_context: FitContext) -> Self:
+    def fit_features(self, features: Matrix, classes: Classes, fit_context: FitContext) -> Self:
         parameters = {**self.fixed, "num_class": len(self.labels), "seed": fit_context.seed, **self.parameters}
-        for done, booster in enumerate(self._boost(_rows(features), hard_targets(targets), parameters), start=1):
+        for done, booster in enumerate(self._boost(_rows(features), classes, parameters), start=1):
             self._booster = booster
             fit_context.progress(f"round {done}/{self.num_boost_round}", done / self.num_boost_round)
         # Read back, as a loaded model is, so that both give the same probabilities.
@@ -98,7 +97,7 @@ class LightGBM(BoostedTrees):
         "verbosity": -1,
     }
 
-    def _boost(self, rows: Matrix, classes: NDArray[np.int64], parameters: dict[str, Any]) -> Iterator[Any]:
+    def _boost(self, rows: Matrix, classes: Classes, parameters: dict[str, Any]) -> Iterator[Any]:
         lightgbm = require("lightgbm", extra="features")
         booster = lightgbm.Booster(parameters, lightgbm.Dataset(rows, classes, params=parameters))
         for _ in range(self.num_boost_round):
@@ -127,7 +126,7 @@ class XGBoost(BoostedTrees):
     }
     fixed: ClassVar[Mapping[str, Any]] = {"objective": "multi:softprob", "tree_method": "hist", "verbosity": 0}
 
-    def _boost(self, rows: Matrix, classes: NDArray[np.int64], parameters: dict[str, Any]) -> Iterator[Any]:
+    def _boost(self, rows: Matrix, classes: Classes, parameters: dict[str, Any]) -> Iterator[Any]:
         xgboost = require("xgboost", extra="features")
         data = xgboost.DMatrix(rows, classes)
         booster = xgboost.Booster(parameters, [data])

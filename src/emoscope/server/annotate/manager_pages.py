@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from emoscope.core.colours import colours_of
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.files import read_annotations, write_annotations
-from emoscope.corpus.annotation.people import FIELDS, AnnotatorProfile
+from emoscope.corpus.annotation.people import AnnotatorProfile
 from emoscope.server.annotate.exchange import (
     final_labels,
     import_judgements,
@@ -32,7 +32,7 @@ from emoscope.server.annotate.studies import (
     the_study,
 )
 from emoscope.server.errors import Invalid, NotFound, Unauthenticated
-from emoscope.server.http.confirming import unconfirmed
+from emoscope.server.http.forms import FormPage, Values, must_confirm, template
 from emoscope.server.http.problems import Problem
 from emoscope.server.http.rendering import page
 from emoscope.server.http.security import is_cross_site
@@ -40,6 +40,10 @@ from emoscope.server.markdown import markdown
 from emoscope.server.store.models import Annotator, StudyItem
 
 router = APIRouter(prefix="/desk", include_in_schema=False)
+annotators = FormPage(router, "/annotators", template("desk_annotators.html.j2"))
+item_page = FormPage(router, "/items/{number}", template("desk_item.html.j2"))
+guidelines_page = FormPage(router, "/guidelines", template("desk_guidelines.html.j2"))
+files_page = FormPage(router, "/files", template("desk_files.html.j2"))
 
 PAGE = 50
 SHOWN = {
@@ -90,47 +94,40 @@ def enter(request: Request, place: Place, token: Field = "") -> Response:
 @router.post("/leave")
 def leave(manager: OwnForm) -> Response:
     """Sign out."""
-    manager.leave()
-    response = RedirectResponse(HOME, 303)
+    manager.place.sessions.end(manager.session)  # copies of its cookie are invalid, too
+    response = manager.go("")
     response.delete_cookie(manager.place.sessions.cookie, path="/")
     return response
 
 
-@router.get("/annotators")
-def annotators_page(manager: SignedIn) -> Response:
+@annotators.page
+def _annotators(manager: SignedIn) -> Values:
     """The annotators with their progress and links."""
-    return _annotators(manager)
-
-
-def _annotators(manager: Manager, error: EmoscopeError | None = None) -> Response:
     with manager.store.database.read() as session:
         query = select(Annotator).where(Annotator.study_id == the_study(session).id)
         links = {row.id: f"{manager.base}/annotate#{manager.place.link(row)}" for row in session.scalars(query)}
-    return manager.page("desk_annotators.html.j2", error=error, links=links, fields=FIELDS)
+    return {"links": links}
 
 
-@router.post("/annotators")
+@annotators.form("/annotators")
 def invite(
     manager: OwnForm, name: Field = "", country: Field = "", approval_rate: Field = "", tasks: Field = ""
 ) -> Response:
     """Add an annotator."""
     profile = {"country": country, "approval_rate": approval_rate, "tasks": tasks}
-    return manager.attempt(
-        lambda: add_annotators(manager.store, [AnnotatorProfile.checked(name, profile)]),
-        f"{HOME}/annotators",
-        partial(_annotators, manager),
-    )
+    add_annotators(manager.store, [AnnotatorProfile.checked(name, profile)])
+    return manager.go("/annotators")
 
 
-@router.post("/annotators/{number}/{action}")
+@annotators.form("/annotators/{number}/{action}")
 def change_link(manager: OwnForm, number: int, action: Literal["revoke", "renew"], confirm: Field = "") -> Response:
     """Revoke or replace a link, once the annotator's name was typed to confirm."""
     annotator = next((row for row in manager.overview().annotators if row.id == number), None)
     if annotator is None:
-        return _annotators(manager, NotFound("there is no such annotator"))
+        raise NotFound("there is no such annotator")
     name = annotator.name
     if not annotator.revoked:
-        question = unconfirmed(
+        must_confirm(
             partial(manager.page, "desk_confirm.html.j2"),
             confirm,
             name,
@@ -141,10 +138,8 @@ def change_link(manager: OwnForm, number: int, action: Literal["revoke", "renew"
             back=f"{HOME}/annotators",
             buttons=[("Revoke link" if action == "revoke" else "Create new link", "", "", "danger")],
         )
-        if question is not None:
-            return question
-    change = revoke_annotator if action == "revoke" else renew_link
-    return manager.attempt(partial(change, manager.store, name), f"{HOME}/annotators", partial(_annotators, manager))
+    (revoke_annotator if action == "revoke" else renew_link)(manager.store, name)
+    return manager.go("/annotators")
 
 
 @router.get("/items")
@@ -181,13 +176,9 @@ def _is_shown(item: ItemRow, show: str) -> bool:
     )
 
 
-@router.get("/items/{number}")
-def item_page(manager: SignedIn, number: int) -> Response:
+@item_page.page
+def _item(manager: SignedIn, number: int) -> Values | Response:
     """An item with its dialogue, votes and comments, and the form to adjudicate it."""
-    return _item(manager, number)
-
-
-def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, queue: bool = False) -> Response:
     overview = manager.overview()
     row = next((item for item in overview.items if item.id == number), None)
     if row is None:
@@ -197,10 +188,8 @@ def _item(manager: Manager, number: int, error: EmoscopeError | None = None, *, 
         item, gold = load_item(stored), stored.gold
     snapshot = manager.place.desk.snapshot()
     judgements = [event for event in snapshot.judgements if event.item == item.name]
-    values = {"row": row, "item": item, "gold": gold, "judgements": judgements, "queue": queue}
-    return manager.page(
-        "desk_item.html.j2", error=error, overview=overview, colours=colours_of(overview.rules.labels), **values
-    )
+    values = {"row": row, "item": item, "gold": gold, "judgements": judgements, "queue": False}
+    return {"overview": overview, "colours": colours_of(overview.rules.labels), **values}
 
 
 def _not_found(manager: Manager, here: str, problem: str) -> Response:
@@ -216,10 +205,10 @@ def queue_page(manager: SignedIn) -> Response:
         return manager.page(
             "desk_message.html.j2", overview=overview, here="queue", title="Nothing to adjudicate", text=text
         )
-    return _item(manager, overview.queue[0].id, queue=True)
+    return item_page.show(manager, {"number": overview.queue[0].id}, queue=True)
 
 
-@router.post("/items/{number}/adjudicate")
+@item_page.form("/items/{number}/adjudicate")
 def decide(
     manager: OwnForm,
     number: int,
@@ -228,52 +217,39 @@ def decide(
     queue: Field = "",
 ) -> Response:
     """Adjudicate an item."""
-    labels = manager.overview().rules.labels
-    then = f"{HOME}/queue" if queue else f"{HOME}/items/{number}"
-    return manager.attempt(
-        lambda: adjudicate(manager.store, number, label or [], why, labels),
-        then,
-        lambda error: _item(manager, number, error, queue=bool(queue)),
-    )
+    adjudicate(manager.store, number, label or [], why, manager.overview().rules.labels)
+    return manager.go("/queue" if queue else f"/items/{number}")
 
 
-@router.post("/items/{number}/{action}")
+@item_page.form("/items/{number}/{action}")
 def settle_item(
     manager: OwnForm, number: int, action: Literal["resolved", "reopened"], why: LongField = "", queue: Field = ""
 ) -> Response:
     """Close an item's flags, or withdraw its adjudication."""
-    then = f"{HOME}/queue" if queue else f"{HOME}/items/{number}"
-    return manager.attempt(
-        lambda: settle(manager.store, number, action, why), then, lambda error: _item(manager, number, error)
-    )
+    settle(manager.store, number, action, why)
+    return manager.go("/queue" if queue else f"/items/{number}")
 
 
-@router.get("/guidelines")
-def guidelines_page(manager: SignedIn) -> Response:
+@guidelines_page.page
+def _guidelines(manager: SignedIn) -> Values:
     """The guidelines, and the form to change them."""
-    return _guidelines(manager, manager.place.desk.briefing())
-
-
-def _guidelines(manager: Manager, briefing: Briefing, error: EmoscopeError | None = None) -> Response:
+    briefing = manager.place.desk.briefing()
     shown = {name: markdown(getattr(briefing, name), breaks=True) for name in ("guidelines", "consent")}
-    return manager.page("desk_guidelines.html.j2", error=error, briefing=briefing, shown=shown)
+    return {"briefing": briefing, "shown": shown}
 
 
-@router.post("/guidelines")
+@guidelines_page.form("/guidelines")
 def change_guidelines(manager: OwnForm, guidelines: LongField = "", consent: LongField = "") -> Response:
     """Change the guidelines; all annotators are asked to read them again."""
-    briefing = Briefing(guidelines.replace("\r\n", "\n").strip(), consent.replace("\r\n", "\n").strip())
-    return manager.attempt(
-        lambda: set_briefing(manager.store, briefing),
-        f"{HOME}/guidelines",
-        lambda error: _guidelines(manager, briefing, error),
-    )
+    clean = (text.replace("\r\n", "\n").strip() for text in (guidelines, consent))  # as forms send lines
+    set_briefing(manager.store, Briefing(*clean))
+    return manager.go("/guidelines")
 
 
-@router.get("/files")
-def files_page(manager: SignedIn) -> Response:
+@files_page.page
+def _files(manager: SignedIn) -> Values:  # noqa: ARG001 (any manager)
     """Downloads, and the form to import judgements."""
-    return manager.page("desk_files.html.j2", files=FILES, imported=None)
+    return {"files": FILES, "imported": None}
 
 
 @router.get("/files/{name}")
@@ -302,15 +278,13 @@ def _write(manager: Manager, path: Path) -> None:
             write_annotations(path, study_results(manager.store).annotations, _FORMATS[stem])
 
 
-@router.post("/import")
-def import_file(manager: OwnForm, file: UploadFile) -> Response:
+@files_page.form("/import")
+def import_file(manager: OwnForm, file: UploadFile) -> Values:
     """Import judgements."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / Path(file.filename or "file").name
         path.write_bytes(file.file.read())
         try:
-            imported = import_judgements(manager.store, read_annotations([path]))
+            return {"imported": import_judgements(manager.store, read_annotations([path]))}
         except EmoscopeError as error:
-            shown = Invalid(str(error).replace(f"{folder}/", ""), field="file")
-            return manager.page("desk_files.html.j2", error=shown, files=FILES, imported=None)
-    return manager.page("desk_files.html.j2", files=FILES, imported=imported)
+            raise Invalid(str(error).replace(f"{folder}/", ""), field="file") from None

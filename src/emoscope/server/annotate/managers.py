@@ -1,24 +1,19 @@
 """Signing in to the managers' desk: a link with a token, then a session cookie, and forms with a CSRF secret."""
 
 import hmac
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from fastapi import Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
-from emoscope.core.errors import EmoscopeError
 from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.overview import Overview, Overviews
-from emoscope.server.challenge.pages.sessions import BrowserSession, Sessions
-from emoscope.server.challenge.services.tokens import end_session, session_ended
 from emoscope.server.errors import ServerError
 from emoscope.server.http.problems import Problem, running
 from emoscope.server.http.rendering import page
-from emoscope.server.http.security import is_cross_site
+from emoscope.server.sessions import BrowserSession, Sessions
 from emoscope.server.store import Store
 from emoscope.server.store.models import Annotator
 
@@ -32,8 +27,8 @@ class ManagerDesk:
         self.desk = desk
         self.overviews = Overviews(desk.store, desk)
         # Its own key, so that a challenge's cookie is not valid here.
-        self.sessions = Sessions(hmac.digest(desk.key, b"annotation desk", "sha256"), https=https)
-        self.sessions.cookie = f"{self.sessions.cookie}-desk"
+        key = hmac.digest(desk.key, b"annotation desk", "sha256")
+        self.sessions = Sessions(desk.store, key, https=https, name="-desk")
 
     def link(self, annotator: Annotator) -> str:
         """The token of an annotator's link."""
@@ -62,23 +57,14 @@ class Manager:
         """The current overview of the study."""
         return self.place.overviews.now()
 
-    def page(self, template: str, *, error: EmoscopeError | None = None, **values: Any) -> Response:
+    def page(self, template: str, *, error: ServerError | None = None, **values: Any) -> Response:
         """A page, with the status of the error, if any."""
-        status = 200 if error is None else error.status if isinstance(error, ServerError) else 422
         values.setdefault("overview", self.overview())
-        return page(template, status=status, manager=self, error=error, **values)
+        return page(template, status=error.status if error else 200, manager=self, error=error, **values)
 
-    def leave(self) -> None:
-        """End the session; copies of its cookie are invalid, too."""
-        end_session(self.store, self.session.id, datetime.fromtimestamp(self.session.expires, UTC))
-
-    def attempt(self, act: Callable[[], object], then: str, show: Callable[[EmoscopeError], Response]) -> Response:
-        """Carry out what a form asks and redirect; on an error, show the page again with the message."""
-        try:
-            act()
-        except EmoscopeError as error:
-            return show(error)
-        return RedirectResponse(then, 303)
+    def go(self, path: str) -> Response:
+        """Redirect to a page of the desk after a form."""
+        return RedirectResponse(f"{HOME}{path}", 303)
 
 
 def place_of(
@@ -96,9 +82,8 @@ Place = Annotated[ManagerDesk, Depends(place_of)]
 
 def manager_of(request: Request, place: Place) -> Manager:
     """The manager whose cookie a request carries."""
-    session = place.sessions.decoded(request.cookies.get(place.sessions.cookie, ""))
-    current = session is not None and session.token_id == place.desk.manager_link() + 1
-    if session is None or not current or session_ended(place.desk.store, session.id):
+    session = place.sessions.current(request)
+    if session is None or session.token_id != place.desk.manager_link() + 1:
         raise Problem(303, "signed-out", "open the managers' link, or enter its token", headers={"Location": HOME})
     base = (request.app.state.settings.public_url or str(request.base_url)).rstrip("/")
     return Manager(place, session, base)
@@ -108,8 +93,7 @@ SignedIn = Annotated[Manager, Depends(manager_of)]
 
 
 def _from_own_form(request: Request, manager: SignedIn, csrf: Annotated[str, Form(max_length=200)] = "") -> Manager:
-    if is_cross_site(request) or not hmac.compare_digest(csrf.encode("utf-8", "replace"), manager.csrf.encode()):
-        raise Problem(403, "foreign-form", "this form was not sent from the desk; reload the page and try again")
+    manager.place.sessions.check_form(request, manager.session, csrf)
     return manager
 
 

@@ -15,6 +15,15 @@ from emoscope.corpus.annotation.rounds import Rounds
 KEYS = "1234567890qwertyiopadfghjklzxcvbm"
 _ADDED = ("pass_mark", "require", "suggestions")  # missing in older studies
 
+_OPTIONS = {"suggestions": "suggest"}  # options of another name
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    shown = ",".join(value) if isinstance(value, tuple) else value
+    return "not given" if shown in (None, "") else str(shown)
+
 
 class StudyRules(BaseModel):
     """The labels of a study, its number of judges, and how gold questions are used.
@@ -60,6 +69,18 @@ class StudyRules(BaseModel):
         dumped = self.model_dump(mode="json")
         unused = {name for name in _ADDED if getattr(self, name) == type(self).model_fields[name].default}
         return {name: value for name, value in dumped.items() if name not in unused}
+
+    def differences(self, earlier: "StudyRules") -> list[str]:
+        """The options of `corpus annotate` that differ from those of an earlier call.
+
+        >>> StudyRules(labels=("joy", "sad"), judges=3).differences(StudyRules(labels=("joy", "sad")))
+        ['--judges was 7, now 3']
+        """
+        return [
+            f"--{_OPTIONS.get(name, name).replace('_', '-')} was {_shown(old)}, now {_shown(getattr(self, name))}"
+            for name, old in earlier
+            if old != getattr(self, name)
+        ]
 
     def rounds(self, training: tuple[str, ...] = (), qualification: tuple[str, ...] = ()) -> Rounds:
         """The training and qualification rounds with these items."""

@@ -44,8 +44,10 @@ def create_study(
         if there is not None:
             if there.fingerprint == fingerprint:
                 return False
+            differences = rules.differences(StudyRules(**there.rules))
+            other = f"options ({'; '.join(differences)})" if differences else "tasks, gold answers or rounds"
             raise EmoscopeError(
-                f"{store.data_dir}: holds a study with other tasks or rules, which was not changed; "
+                f"{store.data_dir}: holds a study with other {other}, which was not changed; "
                 "choose a new folder, or give the same tasks and options to continue that study"
             )
         study = Study(rules=rules.model_dump(mode="json"), fingerprint=fingerprint, created_at=store.clock())

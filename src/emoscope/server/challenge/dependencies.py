@@ -12,9 +12,9 @@ from starlette.responses import FileResponse, Response
 
 from emoscope.server.challenge.board.export import board_text
 from emoscope.server.challenge.limits import MAX_PHASE_NAME
+from emoscope.server.challenge.services import creation
 from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.applicants import email_key
-from emoscope.server.challenge.services.creation import create_from_uploads
 from emoscope.server.challenge.services.notices import post_notice, send_notice
 from emoscope.server.challenge.services.registration import Post
 from emoscope.server.challenge.services.submissions import submit
@@ -124,6 +124,15 @@ def hand_in(
     return caller.ask(submit, slug, phase or None, file.file, file_name=name, media_type=media_type, note=note, key=key)
 
 
+def uploaded(
+    caller: Caller, slug: str, file: UploadFile | None, missing: str = "choose a file first"
+) -> AbstractContextManager[FilePath]:
+    """An organiser's upload as a temporary file."""
+    if file is None or not file.filename:
+        raise Invalid(missing, field="file")
+    return caller.ask(creation.uploaded, slug, file.filename, file.file)
+
+
 def received(caller: Caller, definition: bytes, name: str, files: Sequence[UploadFile]) -> ChallengeView:
     """Create a challenge from an uploaded TOML file and the files it names."""
     try:
@@ -131,7 +140,7 @@ def received(caller: Caller, definition: bytes, name: str, files: Sequence[Uploa
     except UnicodeDecodeError:
         raise Invalid("the definition is not UTF-8 text", field="definition") from None
     named = {clean_file_name(file.filename or ""): file.file for file in files}
-    return caller.ask(create_from_uploads, text, named, source=clean_file_name(name))
+    return caller.ask(creation.create_from_uploads, text, named, source=clean_file_name(name))
 
 
 def posted(

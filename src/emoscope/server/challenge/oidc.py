@@ -7,12 +7,14 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.server.challenge.services.applicants import Identity, clean_email
 from emoscope.server.errors import Invalid, StoreUnavailable
 from emoscope.server.settings import Settings
 
 SCOPE = "openid email profile"
+BACK = "/sign-in/openid/back"  # where the provider sends people back to
 # Only signatures with the provider's private key; anyone could sign with a shared secret or none.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 _SECONDS = 10
@@ -108,24 +110,32 @@ class Provider:
             default_timeout=_SECONDS,
         )
 
-    def _discovered(self) -> tuple[dict[str, Any], Any]:
-        """The provider's configuration and keys, refreshed every hour."""
+    def discover(self) -> tuple[dict[str, Any], Any]:
+        """Fetch the provider's configuration and keys; an `EmoscopeError` says why it cannot be used."""
         import requests
         from joserfc.errors import JoseError
         from joserfc.jwk import KeySet
 
+        try:
+            place = f"{self.issuer}/.well-known/openid-configuration"
+            document = _json(requests.get(place, timeout=_SECONDS))
+            if missing := {"issuer", "authorization_endpoint", "token_endpoint", "jwks_uri"} - set(document):
+                raise ValueError(f"its configuration has no {', '.join(sorted(missing))}")
+            if str(document["issuer"]).rstrip("/") != self.issuer:
+                raise ValueError(f"it calls itself {document['issuer']!r}")
+            return document, KeySet.import_key_set(_json(requests.get(document["jwks_uri"], timeout=_SECONDS)))
+        except (requests.RequestException, JoseError, KeyError, TypeError, ValueError) as error:
+            raise EmoscopeError(f"the OpenID provider {self.issuer} cannot be used: {error}") from error
+
+    def _discovered(self) -> tuple[dict[str, Any], Any]:
+        """The provider's configuration and keys, refreshed every hour."""
         with self._lock:
             if self._known is None or time.monotonic() - self._known[0] > _KEEP_SECONDS:
                 try:
-                    place = f"{self.issuer}/.well-known/openid-configuration"
-                    document = _json(requests.get(place, timeout=_SECONDS))
-                    if str(document["issuer"]).rstrip("/") != self.issuer:
-                        raise ValueError(f"it calls itself {document['issuer']!r}")
-                    keys = KeySet.import_key_set(_json(requests.get(document["jwks_uri"], timeout=_SECONDS)))
-                except (requests.RequestException, JoseError, KeyError, ValueError) as error:
-                    _log.error("the OpenID provider %s cannot be used: %s", self.issuer, error)
+                    self._known = (time.monotonic(), *self.discover())
+                except EmoscopeError as error:
+                    _log.error("%s", error)
                     raise StoreUnavailable(f"{self.name} cannot be reached; sign in with your token") from None
-                self._known = (time.monotonic(), document, keys)
             return self._known[1], self._known[2]
 
 

@@ -6,11 +6,11 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.types import Scope
 
-from emoscope.server.challenge.pages.sessions import Sessions
 from emoscope.server.challenge.services.actor import Actor
-from emoscope.server.challenge.services.tokens import actor_of, authenticate, session_ended
+from emoscope.server.challenge.services.tokens import actor_of, authenticate
 from emoscope.server.errors import NotAllowed, ServerError, Unauthenticated
 from emoscope.server.http.problems import Problem, problem_of
+from emoscope.server.sessions import Sessions
 from emoscope.server.store import Store
 
 _SUBMISSION = re.compile(r"(/v1)?/challenges/[^/]+/submissions")
@@ -54,7 +54,7 @@ def _sender(request: Request) -> Actor:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         return authenticate(store, token.strip() if scheme.lower() == "bearer" else None)
     sessions: Sessions = request.app.state.sessions
-    session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
-    if session is None or not session.token_id or session_ended(store, session.id):
+    session = sessions.current(request)
+    if session is None or not session.token_id:
         raise Unauthenticated("sign in before you upload files")
     return actor_of(store, session.token_id)

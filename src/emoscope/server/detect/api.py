@@ -124,7 +124,5 @@ def _all(detections: Sequence[Detection]) -> list[schemas.DetectionOut]:
 
 def _timed(response: Response, answer: BatchResult[Result]) -> list[Result]:
     """The results; the times in the queue and in the model go into the Server-Timing header."""
-    response.headers["Server-Timing"] = (
-        f"queue;dur={answer.queued * 1000:.3f}, inference;dur={answer.inferred * 1000:.3f}"
-    )
+    response.headers["Server-Timing"] = answer.timing
     return answer.results

@@ -36,6 +36,11 @@ class BatchResult(Generic[Result]):
     queued: float
     inferred: float
 
+    @property
+    def timing(self) -> str:
+        """The value of the Server-Timing header."""
+        return f"queue;dur={self.queued * 1000:.3f}, inference;dur={self.inferred * 1000:.3f}"
+
 
 @dataclass(slots=True, eq=False)
 class _Job(Generic[Key, Item, Result]):

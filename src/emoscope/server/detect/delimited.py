@@ -1,4 +1,4 @@
-"""Detects and splits comma-, semicolon- and tab-separated tables."""
+"""Detects and splits tables separated by commas, semicolons, vertical bars or tabs."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ import re
 from emoscope.core.errors import InputError
 from emoscope.server.detect.columns import names_text
 
-_DELIMITERS = {"csv": ",;\t", "tsv": "\t", "tab": "\t"}  # by file extension
+_DELIMITERS = {"csv": ",;|\t", "tsv": "\t", "tab": "\t"}  # by file extension
 _NAME = re.compile(r"[^\W\d][\w.-]{0,29}")
 
 
@@ -24,7 +24,7 @@ def table_rows(text: str, name: str = "") -> list[list[str]] | None:
         first = text.partition("\n")[0]
         rows = _rows(text, max(named, key=first.count), name)
         return _even(rows, name)
-    for delimiter in "\t,;":
+    for delimiter in "\t,;|":
         head = [cell.strip('"') for cell in text.partition("\n")[0].split(delimiter)]
         if len(head) < 2 or "\n" not in text:
             continue

@@ -135,11 +135,10 @@ class FastLane:
             await problem.response()(scope, receive, send)
             return
         body = to_json({**lane.response(answer.results), "model": service.heads.model})
-        timing = f"queue;dur={answer.queued * 1000:.3f}, inference;dur={answer.inferred * 1000:.3f}"
         headers = [
             (b"content-length", b"%d" % len(body)),
             (b"content-type", b"application/json"),
-            (b"server-timing", timing.encode()),
+            (b"server-timing", answer.timing.encode()),
         ]
         await send({"type": "http.response.start", "status": 200, "headers": headers})
         await send({"type": "http.response.body", "body": body})

@@ -117,7 +117,11 @@ async def _download(kind: str, asked: Annotated[str, Form()], request: Request) 
         raise invalid("asked", "is not a question of the detect page") from None
     answer = await _answer(request, question)
     if kind == "svg":
-        content = templates().get_template("timeline.svg.j2").render(as_file=True, **_drawn(answer))
+        content = (
+            templates()
+            .get_template("timeline.svg.j2")
+            .render(as_file=True, answer=answer, columns=chart.columns(answer))
+        )
     else:
         content = answer.as_csv() if kind == "csv" else answer.as_json()
     headers = {"Content-Disposition": f'attachment; filename="emotions.{kind}"'}
@@ -129,10 +133,6 @@ async def _model_page(request: Request) -> HTMLResponse:
     service, _ = served(request)
     heads = service.heads
     return page("model.html.j2", heads=heads, card=_card_html(heads.card) if heads.card else None)
-
-
-def _drawn(answer: Answer) -> dict[str, Any]:
-    return {"answer": answer, "columns": chart.columns(answer)}
 
 
 def _page(request: Request, panes: list[Pane], form: Mapping[str, Any]) -> HTMLResponse:

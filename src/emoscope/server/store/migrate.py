@@ -40,13 +40,19 @@ def upgrade(database: Database, revision: str = "head") -> None:
     script = _script()
     if revision == "head" and current(database) == script.get_current_head():
         return
-    _run(database, lambda at, _: script._upgrade_revs(revision, at))
-
-
-def downgrade(database: Database, revision: str) -> None:
-    """Downgrade a database; `base` removes everything."""
-    script = _script()
-    _run(database, lambda at, _: script._downgrade_revs(revision, at))
+    with database.write() as session:
+        connection = session.connection()
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7305221)")  # any number, the same in each process
+        # Alembic assumes that SQLite cannot roll back DDL; with an explicit BEGIN it can.
+        options: dict[str, Any] = {"transactional_ddl": True, "target_metadata": MetaData(naming_convention=NAMING)}
+        options["fn"] = lambda at, _: script._upgrade_revs(revision, at)
+        context = MigrationContext.configure(connection, opts=options)
+        try:
+            with Operations.context(context):
+                context.run_migrations()
+        except CommandError as error:
+            raise EmoscopeError(f"the database cannot be migrated: {error}") from None
 
 
 def require_current(database: Database) -> None:
@@ -55,18 +61,3 @@ def require_current(database: Database) -> None:
     if at != newest():
         state = "has no tables yet" if at is None else f"is at revision {at}, expected {newest()}"
         raise EmoscopeError(f"the database {state}; run: emoscope challenge upgrade")
-
-
-def _run(database: Database, steps: Any) -> None:
-    with database.write() as session:
-        connection = session.connection()
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7305221)")  # any number, the same in each process
-        # Alembic assumes that SQLite cannot roll back DDL; with an explicit BEGIN it can.
-        options = {"fn": steps, "transactional_ddl": True, "target_metadata": MetaData(naming_convention=NAMING)}
-        context = MigrationContext.configure(connection, opts=options)
-        try:
-            with Operations.context(context):
-                context.run_migrations()
-        except CommandError as error:
-            raise EmoscopeError(f"the database cannot be migrated: {error}") from None

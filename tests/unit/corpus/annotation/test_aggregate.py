@@ -1,4 +1,4 @@
-"""Labels from votes: by hand, by another way of reckoning Dawid-Skene, and whoever fails the gold questions is out."""
+"""Labels from votes: hand-computed cases, another formulation of Dawid-Skene, and exclusion by gold questions."""
 
 import csv
 import json
@@ -133,7 +133,7 @@ def test_dawid_skene_is_what_the_paper_writes() -> None:
 
 
 @pytest.mark.parametrize("method", ["dawid-skene", "mace"])
-def test_careful_workers_outweigh_those_who_guess(method: str) -> None:
+def test_careful_workers_outweigh_guessers(method: str) -> None:
     truth, judgements = simulated()
 
     def right(found: Sequence[object]) -> float:
@@ -159,14 +159,14 @@ def test_order_of_rows_never_matters(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_little_data_is_no_trouble(method: str) -> None:
+def test_little_data_is_handled(method: str) -> None:
     assert aggregate([], method) == []
     (one,) = aggregate(said("1: joy"), method)
     assert one.label == "joy" and one.soft["joy"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("absent", ["crowdkit", "pandas"])
-def test_a_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch, absent: str) -> None:
+def test_missing_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch, absent: str) -> None:
     for module in [name for name in sys.modules if name.split(".")[0] == absent]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, absent, None)
@@ -223,7 +223,7 @@ def test_workers_under_seventy_percent_are_refused() -> None:
         screen([], GOLD, GoldRules(least_right=70))
 
 
-def test_too_few_gold_answers_refuse_nobody() -> None:
+def test_too_few_gold_answers_refuse_no_one() -> None:
     wrong = [Judgement(f"g{number}", "eve", "sad") for number in range(5)]
     for answers in range(6):
         said = [*wrong[:answers], Judgement("a", "eve", "joy")]

@@ -73,7 +73,7 @@ def test_no_worker_is_hidden_or_written_over(tmp_path: Path) -> None:
     assert same(read_annotations([tmp_path / "people"]), said)
 
 
-def test_tasks_go_out_to_be_labelled_and_come_back_from_label_studio(tmp_path: Path) -> None:
+def test_tasks_are_exported_to_label_studio_and_imported(tmp_path: Path) -> None:
     out = tmp_path / "tasks.json"
     write_annotations(out, Annotations(data={"d-1": {"text": "hi"}}))
     (task,) = json.loads(out.read_text())
@@ -146,14 +146,14 @@ def test_mistakes_name_file_and_row(tmp_path: Path, name: str, text: str, messag
         read_annotations([tmp_path / name])
 
 
-def test_a_worker_may_not_judge_a_task_in_two_files(tmp_path: Path) -> None:
+def test_worker_judging_a_task_in_two_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("task,worker,label\n1,ann,joy\n")
     (tmp_path / "b.csv").write_text("task,worker,label\n2,ann,joy\n1,ann,joy\n")
     with pytest.raises(EmoscopeError, match=r"b.csv, row 3: worker 'ann' has judged task '1' already \(.*a.csv, row 2"):
         read_annotations([tmp_path])
 
 
-def test_an_empty_folder_is_said(tmp_path: Path) -> None:
+def test_empty_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="has no annotation files"):
         read_annotations([tmp_path])
 
@@ -164,6 +164,6 @@ def test_names_that_no_file_could_hold_are_refused(label: str) -> None:
         Judgement("1", "ann", label)
 
 
-def test_data_that_doccano_has_no_room_for_is_said(tmp_path: Path) -> None:
+def test_data_that_doccano_cannot_hold_is_reported(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="data named 'label'"):
         write_annotations(tmp_path / "a.jsonl", Annotations(data={"1": {"text": "hi", "label": "x"}}))

@@ -1,4 +1,4 @@
-"""Who is asked what: whatever workers do, no item gets too many judges, and nobody judges one twice."""
+"""Assignment of items: no item gets too many judges, and no one judges an item twice."""
 
 from collections import Counter
 
@@ -138,7 +138,7 @@ TestStudy = Study.TestCase
 TestStudy.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
-def test_what_was_held_for_too_long_is_lost_to_who_takes_it_back() -> None:
+def test_expired_item_is_lost_to_the_next_annotator() -> None:
     desk = Assignment(questions(1), Places(1))
     for at, worker in ((0.0, "ben"), (HOLD_SECONDS, "ann")):
         event = desk.next(worker, at)
@@ -175,7 +175,7 @@ def test_two_at_once_are_never_given_the_last_place() -> None:
     assert desk.next("cal", 0) is None
 
 
-def test_an_item_held_too_long_goes_to_somebody_else() -> None:
+def test_item_held_too_long_is_reassigned() -> None:
     desk = Assignment(questions(1), Places(1))
     desk.replay([given for given in [desk.next("ann", 0)] if given])
     assert desk.next("ben", HOLD_SECONDS - 1) is None
@@ -218,7 +218,7 @@ def test_the_answer_to_a_gold_question_stands() -> None:
         desk.undo("ann", 0)
 
 
-def test_gold_questions_are_as_many_as_asked_for_and_in_everyones_own_order() -> None:
+def test_gold_questions_have_the_asked_share_and_an_order_per_annotator() -> None:
     desk = Assignment(questions(400, gold=40), Places(4), GoldRules(0.05, early=0))
     met: dict[str, list[str]] = {}
     for worker in WORKERS:
@@ -228,7 +228,7 @@ def test_gold_questions_are_as_many_as_asked_for_and_in_everyones_own_order() ->
     assert len({tuple(items) for items in met.values()}) == len(WORKERS)
 
 
-def test_a_skipped_item_comes_back_by_undo_unless_others_have_judged_it() -> None:
+def test_undo_returns_a_skipped_item_unless_others_judged_it() -> None:
     desk = Assignment(questions(3), Places(1))
     first = desk.next("ann", 0)
     assert first is not None

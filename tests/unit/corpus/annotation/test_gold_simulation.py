@@ -36,7 +36,7 @@ def test_guessers_go_early() -> None:
     assert found[270] <= 15  # nine in ten
 
 
-def test_gold_comes_early_and_stays() -> None:
+def test_gold_questions_come_early_and_stay() -> None:
     for worker in ("ann", "ben", "cal"):
         due = [RULES.due(1, worker, place) for place in range(100)]
         assert sum(due[:12]) == 3

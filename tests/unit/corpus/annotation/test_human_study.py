@@ -58,7 +58,7 @@ def test_without_other_guesses_there_is_no_top_2_alone() -> None:
     assert found.together.top2 == 1
 
 
-def test_judgements_of_something_else_are_said() -> None:
+def test_judgements_of_other_tasks_are_reported() -> None:
     with pytest.raises(EmoscopeError, match="none of the judged tasks has a gold label"):
         human_study([Judgement("x", "ann", "joy")], GOLD)
 
@@ -132,7 +132,7 @@ def test_from_the_page_to_a_submission(tmp_path: Path) -> None:
     assert get_task("emotionx-friends").read_predictions(sent) == ["joy"] * 3
 
 
-def test_votes_without_names_are_no_study(tmp_path: Path) -> None:
+def test_votes_without_names_are_not_a_study(tmp_path: Path) -> None:
     votes = emotionx_file(tmp_path / "friends.json", ["joy"])
     rows = json.loads(votes.read_text())
     for row in rows[0]:

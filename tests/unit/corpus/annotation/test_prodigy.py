@@ -1,4 +1,4 @@
-"""Prodigy's files, in and out, and beside doccano's."""
+"""Import and export of Prodigy files, also together with doccano's."""
 
 import json
 from pathlib import Path
@@ -40,13 +40,13 @@ def test_choices_and_binary_answers_are_judgements(tmp_path: Path) -> None:
     assert read.data["18"] == {"text": "oh no"}
 
 
-def test_several_choices_are_one_line(tmp_path: Path) -> None:
+def test_several_choices_are_a_one_line_error(tmp_path: Path) -> None:
     path = written(tmp_path / "db.jsonl", CHOICE, {**CHOICE, "accept": ["joy", "sad"]})
     with pytest.raises(EmoscopeError, match=r"db.jsonl, row 2: expected one label in 'accept', found 2"):
         read_annotations([path])
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_written_rows_can_be_read(tmp_path: Path) -> None:
     data = {"1": {"text": "I passed!", "turns": [{"text": "I passed!", "speaker": "Ana"}]}, "2": {"text": "oh"}}
     said = (Judgement("1", "ann", "joy", ("love",)), Judgement("1", "ben-jo", "joy"))
     path = tmp_path / "out.jsonl"

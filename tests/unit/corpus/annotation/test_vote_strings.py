@@ -20,6 +20,6 @@ def test_vote_strings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("votes", "problem"), [({"happy": 1}, "no place for 'happy'"), ({"joy": 10}, "10 votes")])
-def test_what_a_vote_string_cannot_hold(votes: dict[str, int], problem: str) -> None:
+def test_labels_that_do_not_fit_a_vote_string_are_refused(votes: dict[str, int], problem: str) -> None:
     with pytest.raises(EmoscopeError, match=problem):
         vote_string(votes)

@@ -33,10 +33,10 @@ from emoscope.corpus.augment.backtranslation import (
     UNLIKE,
     BackTranslator,
 )
+from emoscope.corpus.augment.engines import UNTRANSLATED
 from emoscope.corpus.augment.files import EmotionXFile, TableFile
 from emoscope.corpus.augment.meaning import EmbeddingSimilarity, OverlapSimilarity, denies
 from emoscope.corpus.augment.shield import shield
-from emoscope.corpus.augment.translator import UNTRANSLATED
 from emoscope.corpus.dedupe.deduplicate import texts_of
 from emoscope.tables import read_records
 from emoscope.tasks import get_task
@@ -98,7 +98,7 @@ def test_what_is_kept_and_what_is_dropped(text: str, change: Change, expected: t
     assert one(text, change) == expected
 
 
-def test_a_variant_is_kept_once_whatever_the_way() -> None:
+def test_variant_is_kept_once_however_it_was_made() -> None:
     engine = Reword(es=replacing(glad="happy"), ca=replacing(glad="Happy,"), fr=replacing(so="very"))
     made = BackTranslator(engine, ["es", "cat", "fra"], similarity=0.0)(["I am so glad", "I am so glad"])
     assert [(language, variant.text) for language, variant in made[0].items()] == [
@@ -144,7 +144,7 @@ def test_overlap_knows_a_rewording_from_another_turn() -> None:
 @given(st.text())
 @example("[0]A")
 @example("hey [0][1]www.a.b")
-def test_a_shielded_text_comes_back_whole_from_a_silent_engine(text: str) -> None:
+def test_protected_text_survives_an_engine_that_changes_nothing(text: str) -> None:
     text = ascii_text(text)
     shielded = shield(text)
     if "zqx" not in text.lower():
@@ -265,7 +265,7 @@ def many(folder: Path, dialogues: int = 40) -> EmotionXFile:
     return emotionx(folder, said)
 
 
-def test_a_run_that_broke_off_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+def test_interrupted_run_resumes_with_the_same_result(tmp_path: Path) -> None:
     source = many(tmp_path)
     augment(source, tmp_path / "whole.json", happy(), batch=10)
     seen: list[str] = []
@@ -292,7 +292,7 @@ def test_a_run_that_broke_off_goes_on_and_ends_the_same(tmp_path: Path) -> None:
     assert not (tmp_path / ".out.json.parts").exists()
 
 
-def test_other_settings_begin_anew(tmp_path: Path) -> None:
+def test_other_settings_start_over(tmp_path: Path) -> None:
     source = emotionx(tmp_path, [[{"utterance": "so glad ü\ud83d"}], [{"utterance": "glad"}]])
 
     def breaking(_: str) -> str:

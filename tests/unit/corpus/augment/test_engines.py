@@ -9,7 +9,7 @@ import pytest
 
 from emoscope.core.errors import EmoscopeError, MissingExtraError
 from emoscope.corpus.augment.backtranslation import BackTranslator
-from emoscope.corpus.augment.translator import UNTRANSLATED
+from emoscope.corpus.augment.engines import UNTRANSLATED
 
 needs_apertium = pytest.mark.skipif(shutil.which("apertium") is None, reason="Apertium is not installed")
 needs_marian = pytest.mark.skipif(
@@ -66,7 +66,7 @@ def test_apertium_answers_every_text_in_its_place() -> None:
 
 
 @needs_apertium
-def test_what_must_survive_survives_apertium() -> None:
+def test_protected_text_survives_apertium() -> None:
     from emoscope.corpus.augment.apertium import Apertium
 
     made = BackTranslator(Apertium(), ["spa", "cat"], similarity=0.0)(CHAT)
@@ -83,14 +83,14 @@ def test_what_must_survive_survives_apertium() -> None:
 
 
 @needs_apertium
-def test_apertium_says_which_directions_there_are() -> None:
+def test_apertium_lists_its_directions() -> None:
     from emoscope.corpus.augment.apertium import Apertium
 
     with pytest.raises(EmoscopeError, match=r"no data for eng-xho; installed are: .*eng-spa"):
         Apertium().translator("en", "xho")
 
 
-def test_without_apertium_one_line_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_apertium_is_a_one_line_error_that_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     from emoscope.corpus.augment.apertium import Apertium
 
     monkeypatch.setenv("PATH", "")
@@ -166,7 +166,7 @@ def test_only_marian_has_beams() -> None:
 
 
 @needs_marian
-def test_marian_says_what_is_missing(tmp_path: Path) -> None:
+def test_marian_names_missing_files(tmp_path: Path) -> None:
     from emoscope.corpus.augment.marian import Marian
 
     with pytest.raises(EmoscopeError, match=r"expected \{source\} and \{target\}"):

@@ -57,7 +57,7 @@ def test_near_copies() -> None:
     assert pairs([LONG, OTHER, NEAR, LONG.upper()], threshold=1.0) == [(3, 0, True)]
 
 
-def test_a_copy_of_a_dropped_item_is_compared_with_what_stays() -> None:
+def test_copies_of_dropped_items_are_compared_with_kept_ones() -> None:
     """A chain a-b-c in which only neighbours are alike: b goes, c stays, for nothing like it does."""
     a = "one two three four five six seven eight nine ten eleven twelve thirteen"
     b = a.replace("one two", "uno dos")
@@ -83,7 +83,7 @@ TEXT = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(WORDS), max_size
 
 @settings(deadline=None)
 @given(texts=st.lists(TEXT, max_size=25), threshold=st.sampled_from([0.6, 0.8, 1.0]))
-def test_what_is_dropped_is_a_copy_of_what_stays(texts: list[str], threshold: float) -> None:
+def test_dropped_items_are_copies_of_kept_ones(texts: list[str], threshold: float) -> None:
     found = find_duplicates(texts, threshold=threshold)
     dropped = {copy.item for copy in found}
     for copy in found:
@@ -183,7 +183,7 @@ def row(name: str, text: str, **more: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "txt", "jsonl", "parquet"])
-def test_no_near_copy_of_the_test_set_stays_in_train(tmp_path: Path, suffix: str) -> None:
+def test_no_near_copy_of_the_test_set_is_left_in_train(tmp_path: Path, suffix: str) -> None:
     test = write_rows(tmp_path / f"test.{suffix}", [row("t1", LONG), row("t2", LONG.upper())])
     train = write_rows(tmp_path / f"train.{suffix}", [row("a", NEAR), row("b", OTHER), row("c", LONG), row("d", OTHER)])
     counts = deduplicate([test, train], tmp_path / "out")
@@ -281,7 +281,7 @@ def test_a_killed_run_leaves_no_half_files(tmp_path: Path) -> None:
         assert (target / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
 
 
-def test_a_crowd_of_dialogues_with_the_same_beginning_is_no_trap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_dialogues_with_the_same_beginning_are_handled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts with one beginning share most of their buckets: nearly every pair is a candidate, few are compared."""
     compared = 0
 

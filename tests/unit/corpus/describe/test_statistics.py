@@ -47,7 +47,7 @@ def test_labels_are_counted_in_the_tasks_order() -> None:
     assert found.share("happy") == 0.5
 
 
-def test_labels_the_task_does_not_ask_for_come_after_by_frequency() -> None:
+def test_labels_outside_the_task_follow_by_frequency() -> None:
     stream = [example("a b", label) for label in ("fear", "surprise", "surprise", "sad")]
     assert list(describe(stream, LABELS).labels.items()) == [
         ("others", 0),
@@ -66,7 +66,7 @@ def test_words_are_counted_without_emoticons() -> None:
     assert happy.words.mean == pytest.approx(8 / 3)
 
 
-def test_an_utterance_of_marks_alone_has_no_words_but_is_no_emoticon() -> None:
+def test_utterance_of_punctuation_has_no_words_and_is_no_emoticon() -> None:
     sad = describe([example("...", "sad")], LABELS).wording["sad"]
     assert (dict(sad.words.counts), sad.only_emoticons) == ({0: 1}, 0)
 
@@ -81,7 +81,7 @@ def test_only_the_top_emoticons_are_kept() -> None:
     assert len(describe([example(text, "happy")], LABELS).wording["happy"].emoticons) == 5
 
 
-def test_unigrams_leave_out_what_the_neutral_class_says_often() -> None:
+def test_unigrams_omit_words_frequent_in_the_neutral_class() -> None:
     stream = [
         *(example(text, "others") for text in ("the sun", "the moon", "the sun")),
         *(example(text, "sad") for text in ("the sun is gone", "moon gone", "lonely 7 the 7", "lonely")),
@@ -93,7 +93,7 @@ def test_unigrams_leave_out_what_the_neutral_class_says_often() -> None:
     assert found.common_words == "the 2 most frequent words of 'others'"
 
 
-def test_unigrams_without_a_neutral_class_leave_out_what_everyone_says_often() -> None:
+def test_unigrams_without_a_neutral_class_omit_words_frequent_everywhere() -> None:
     found = describe(
         [example("rain rain", "sad"), example("rain sun", "sad"), example("sun", "happy")], LABELS, common=1
     )

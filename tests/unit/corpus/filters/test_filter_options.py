@@ -1,4 +1,4 @@
-"""Lexicons of one's own, review by people, languages by user, more topics, speakers' names, identity numbers."""
+"""Options of the filters: own lexicons, human review, languages by user, topics, speakers' names, identity numbers."""
 
 import json
 from pathlib import Path
@@ -30,7 +30,7 @@ def rows(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def test_a_lexicon_of_ones_own(tmp_path: Path) -> None:
+def test_custom_lexicon(tmp_path: Path) -> None:
     words = tmp_path / "ours.txt"
     words.write_text("# internal\nProject Falcon\nlayoff*\n")
     found = LexiconFilter(words).review(
@@ -130,7 +130,7 @@ def test_look_alikes_of_these_topics(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["fuck off", "you are so annoying", "this exam killed me lol", "shut up!!", "i hate you"]
 )
-def test_anger_is_no_abuse(text: str) -> None:
+def test_anger_is_not_abuse(text: str) -> None:
     assert abuse_scores([text]) == [0.0]
 
 

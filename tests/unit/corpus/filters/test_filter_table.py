@@ -189,7 +189,7 @@ def test_the_command_refuses(log: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_what_a_label_loses_is_said(tmp_path: Path) -> None:
+def test_what_a_label_loses_is_reported(tmp_path: Path) -> None:
     rows = ["x,angry"] * 15 + ["a,angry"] * 15 + ["a,happy"] * 60
     source = tmp_path / "log.csv"
     source.write_text("text,label\n" + "\n".join(rows) + "\n")

@@ -28,7 +28,7 @@ def reasons(chosen: LanguageFilter, *dialogues: list[str]) -> list[str | None]:
 @pytest.mark.parametrize(
     "turns", [["lol ok"], ["ok"], ["😂😂"], ["hahaha", "k"], ["12345"], ["no"], ["?!"], [""], ["@bob https://t.co/x"]]
 )
-def test_what_is_too_short_to_tell_stays(english: LanguageFilter, turns: list[str]) -> None:
+def test_items_too_short_to_judge_are_kept(english: LanguageFilter, turns: list[str]) -> None:
     assert reasons(english, turns) == [None]
 
 
@@ -58,7 +58,7 @@ def test_languages_and_mixtures(identifier: LanguageIdentifier, expected: str, t
     assert identifier.identify(turns) == expected
 
 
-def test_a_borrowed_word_said_twice_is_no_mixture(identifier: LanguageIdentifier) -> None:
+def test_repeated_loan_word_is_not_code_mixing(identifier: LanguageIdentifier) -> None:
     assert identifier.identify(["sorry yaar", "it's all good yaar, do not worry"]) == "en"
 
 
@@ -93,7 +93,7 @@ def test_one_whole_turn_in_another_language_makes_a_mixture(
      "gd nyt", "i wrk 2mrw so cnt cum", "y so suddnly", "dim sum and pad thai", "C’est la vie!",
      "Scarlett Johansson, Ryan Gosling", "realy gud movi", "aaargh noooo"],
 )  # fmt: skip
-def test_a_short_or_misspelt_turn_is_no_mixture(identifier: LanguageIdentifier, turn: str) -> None:
+def test_short_or_misspelt_turn_is_not_code_mixing(identifier: LanguageIdentifier, turn: str) -> None:
     assert identifier.identify(["what did you say yesterday?", turn, "haha that is so funny"]) == "en"
 
 
@@ -103,11 +103,11 @@ def test_a_foreign_turn_does_not_change_a_speakers_language(identifier: Language
     assert user_languages([Dialogue.of(speaker)]) == {"Ann": "en"}
 
 
-def test_masks_names_and_links_say_nothing(identifier: LanguageIdentifier) -> None:
+def test_masks_names_and_links_are_ignored(identifier: LanguageIdentifier) -> None:
     assert identifier.identify(["<NAME> <EMAIL> @pourquoi_tu http://je.suis.fr/la"]) == "und"
 
 
-def test_a_face_in_another_script_is_no_language(identifier: LanguageIdentifier) -> None:
+def test_emoticon_in_another_script_is_not_a_language(identifier: LanguageIdentifier) -> None:
     assert identifier.identify(["sorry i dropped this ノ( ゜-゜ノ)"]) == "en"
 
 

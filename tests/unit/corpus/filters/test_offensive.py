@@ -26,19 +26,19 @@ def test_the_worst_turn_decides() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, -1.0, 1.1])
-def test_a_threshold_that_makes_no_sense(threshold: float) -> None:
+def test_invalid_threshold_is_refused(threshold: float) -> None:
     with pytest.raises(EmoscopeError, match="threshold"):
         OffensiveFilter(by_length, threshold=threshold)
 
 
-def test_the_shipped_model_is_small_and_says_where_it_is_from() -> None:
+def test_shipped_model_is_small_and_names_its_source() -> None:
     assert sum(file.stat().st_size for file in SHIPPED.iterdir()) <= 2_000_000
     about = json.loads((SHIPPED / "about.json").read_text())
     assert set(about["sha256"]) == {"train_text.txt", "train_labels.txt", "val_text.txt", "val_labels.txt"}
     assert "research use" in about["terms"]
 
 
-def test_the_shipped_model_tells_insults_from_kindness() -> None:
+def test_shipped_model_separates_insults_from_kindness() -> None:
     model = OffensiveModel.load()
     rude = model(["you are a fucking idiot", "shut up you stupid bitch"])
     kind = model(["good morning, did you sleep well?", "thank you so much for the flowers"])

@@ -97,7 +97,7 @@ def test_kinds_can_be_chosen() -> None:
         PersonalFilter(mask=True, kinds=[])
 
 
-def test_drop_says_where_but_not_what() -> None:
+def test_drop_reports_where_but_not_what() -> None:
     dialogue = Dialogue.of(["hi", "write to bob@example.com", "or +44 20 7946 0958"])
     (review,) = PersonalFilter(mask=False).review([dialogue])
     assert review.reason == "personal data"
@@ -106,7 +106,7 @@ def test_drop_says_where_but_not_what() -> None:
 
 
 @pytest.mark.parametrize("mask", [True, False])
-def test_a_speaker_who_is_a_phone_number_gets_a_number(mask: bool) -> None:
+def test_speaker_named_by_a_phone_number_gets_a_pseudonym(mask: bool) -> None:
     phones = ["+44 20 7946 0958", "+44 20 7946 0111"]
     dialogue = Dialogue((Turn("hi", phones[0]), Turn("hey", "agent"), Turn("ok", phones[1]), Turn("yo", phones[0])))
     (review,) = PersonalFilter(mask=mask).review([dialogue])
@@ -186,7 +186,7 @@ def test_presidio_does_not_bring_what_only_its_engines_need() -> None:
 
 
 @pytest.mark.parametrize("text", ["call me on o20 7946 o958", "my cell is 98765 4321o", "ring O161 496 O123 tonight"])
-def test_a_letter_may_stand_for_a_zero(text: str) -> None:
+def test_letter_o_can_replace_a_zero(text: str) -> None:
     (span,) = PersonalFilter(mask=True, kinds=["phone"]).find(text)
     assert len([char for char in text[span.start : span.end] if char.isdigit() or char in "oO"]) >= 10
 
@@ -194,9 +194,9 @@ def test_a_letter_may_stand_for_a_zero(text: str) -> None:
 @pytest.mark.parametrize(
     "text", ["Grimsby is a small town by the sea", "Wolfmother was the best band of that festival"]
 )
-def test_a_place_or_a_thing_is_no_person(text: str) -> None:
+def test_places_and_things_are_not_people(text: str) -> None:
     assert PersonalFilter(mask=True, kinds=["name"]).find(text) == []
 
 
-def test_a_person_may_be_somebody() -> None:
+def test_name_described_as_a_person_is_found() -> None:
     assert PersonalFilter(mask=True, kinds=["name"]).find("Oyelaran is a friend from work")

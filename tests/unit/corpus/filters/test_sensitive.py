@@ -1,4 +1,4 @@
-"""Sensitive topics: found however they are written, not where words only look like them, and counted by reason."""
+"""Sensitive topics: found in any spelling, not in look-alikes, and counted by reason."""
 
 import json
 import pickle
@@ -55,7 +55,7 @@ def test_topics_in_chat_writing(text: str, topic: Topic) -> None:
         "!!!",
     ],
 )
-def test_what_only_looks_like_it(text: str) -> None:
+def test_look_alikes_are_not_matched(text: str) -> None:
     assert topics_of(text) == []
 
 
@@ -143,6 +143,6 @@ def test_topics_and_their_look_alikes(text: str, topics: list[Topic]) -> None:
     assert topics_of(text) == topics
 
 
-def test_hunger_is_no_crime() -> None:
+def test_hyperbole_about_food_is_not_a_crime() -> None:
     assert topics_of("i could really murder some fries", [Topic.CRIME]) == []
     assert topics_of("he said he could murder some girl", [Topic.CRIME]) == [Topic.CRIME]

@@ -181,7 +181,7 @@ def test_counterexamples_count_against() -> None:
     assert contrasted.threshold("sad", 0.5) == pytest.approx(1, abs=0.01)
 
 
-def test_the_threshold_is_what_so_many_of_a_class_reach() -> None:
+def test_threshold_is_a_quantile_of_the_class() -> None:
     rng = np.random.default_rng(1)
     table = as_bytes((rng.normal(size=(2000, 32)) + 1).astype(np.float32))
     known = SeedVectors({"sad": table[:300]})
@@ -190,7 +190,7 @@ def test_the_threshold_is_what_so_many_of_a_class_reach() -> None:
         assert reached == pytest.approx(recall, abs=0.08)
 
 
-def test_one_seed_is_no_class() -> None:
+def test_one_seed_is_not_a_class() -> None:
     with pytest.raises(EmoscopeError, match="class sad: expected at least 2 seeds, found 1"):
         SeedVectors({"sad": np.ones((1, 4), np.int8)})
 
@@ -234,7 +234,7 @@ def test_drawn_rows_are_different_and_the_same_again(size: int, count: int, seed
         ("surprise", "I hate this awful, horrible day :'(", None),
     ],
 )
-def test_what_speaks_against_a_candidate(name: str, text: str, reason: PruneReason | None) -> None:
+def test_reasons_to_prune_a_candidate(name: str, text: str, reason: PruneReason | None) -> None:
     pruner = Pruner(dict.fromkeys(("happy", "sad", "angry", "surprise"), 8))
     assert pruner.reason(name, Dialogue.of(["I hate you :(", text])) is reason
 
@@ -311,7 +311,7 @@ def test_less_recall_asked_for_is_a_part_of_more(tmp_path: Path) -> None:
 
 
 @pytest.mark.e2e
-def test_a_killed_run_goes_on_and_ends_the_same(tmp_path: Path) -> None:
+def test_killed_run_resumes_with_the_same_result(tmp_path: Path) -> None:
     texts = [f"{(PLAIN[0], SAD[0], HAPPY[0])[row % 40 if row % 40 < 3 else 0]} {row}" for row in range(12_000)]
     pool = write_pool(tmp_path / "pool.jsonl", texts)
     given = write_seeds(tmp_path / "seeds.csv")

@@ -53,7 +53,7 @@ def test_vectors_do_not_depend_on_the_batch(made: Path) -> None:
     assert together == pytest.approx(alone, abs=1e-5)
 
 
-def test_the_name_says_which_weights(made: Path, tmp_path: Path) -> None:
+def test_name_identifies_the_weights(made: Path, tmp_path: Path) -> None:
     make_tiny_encoder(tmp_path / "bert", seed=7)
     table = tmp_path / "some.jsonl"
     table.write_text("".join(json.dumps(dialogue.texts) + "\n" for dialogue in chats(20) if all(dialogue.texts)))

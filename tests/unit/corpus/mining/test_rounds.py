@@ -45,14 +45,19 @@ def test_joined_encoders_count_alike() -> None:
     assert abs(cosine(joined) - sum(map(cosine, parts)) / 2) < 1e-5
 
 
-def test_judged_candidates_join_the_seeds_and_are_not_shown_again(tmp_path: Path) -> None:
+def mining_command(folder: Path) -> list[str | Path]:
+    """Write a pool and seeds; the command that mines them."""
     words = {"sad": "i miss my old dog", "happy": "what a lovely sunny day", "others": "the train leaves at nine"}
-    rows = [{"turns": [f"{text} {number}"]} for number in range(20) for text in words.values()]
-    write_jsonl(tmp_path / "pool.jsonl", rows)
+    pool = [{"id": f"{label}-{n}", "turns": [f"{text} {n}"]} for n in range(20) for label, text in words.items()]
     seeds = [{"turns": [f"{text} again {n}"], "label": label} for n in range(5) for label, text in words.items()]
-    write_jsonl(tmp_path / "seeds.jsonl", seeds)
-    options = ["corpus", "mine", tmp_path / "pool.jsonl", "--seeds", tmp_path / "seeds.jsonl", "-o", tmp_path / "mined"]
-    options += ["--per-class", "4", "--others", "0", "--threshold", "0.1"]
+    write_jsonl(folder / "pool.jsonl", pool)
+    write_jsonl(folder / "seeds.jsonl", seeds)
+    files = [folder / "pool.jsonl", "--seeds", folder / "seeds.jsonl", "-o", folder / "mined"]
+    return ["corpus", "mine", *files, "--per-class", "4", "--others", "0", "--threshold", "0.1"]
+
+
+def test_judged_candidates_join_the_seeds_and_are_not_shown_again(tmp_path: Path) -> None:
+    options = mining_command(tmp_path)
     assert run(*options).exit_code == 0
     first = read_jsonl(tmp_path / "mined" / CANDIDATES)
     assert len(first) == 8
@@ -67,14 +72,8 @@ def test_judged_candidates_join_the_seeds_and_are_not_shown_again(tmp_path: Path
     assert run(*options, "--judged", tmp_path / "none.jsonl").exit_code == 0
 
 
-def test_a_round_may_be_what_the_judges_said_of_the_pools_ids(tmp_path: Path) -> None:
-    words = {"sad": "i miss my old dog", "happy": "what a lovely sunny day", "others": "the train leaves at nine"}
-    pool = [{"id": f"{label}-{n}", "turns": [f"{text} {n}"]} for n in range(20) for label, text in words.items()]
-    write_jsonl(tmp_path / "pool.jsonl", pool)
-    seeds = [{"turns": [f"{text} again {n}"], "label": label} for n in range(5) for label, text in words.items()]
-    write_jsonl(tmp_path / "seeds.jsonl", seeds)
-    options = ["corpus", "mine", tmp_path / "pool.jsonl", "--seeds", tmp_path / "seeds.jsonl", "-o", tmp_path / "mined"]
-    options += ["--per-class", "4", "--others", "0", "--threshold", "0.1"]
+def test_round_can_be_a_file_of_judgements_by_id(tmp_path: Path) -> None:
+    options = mining_command(tmp_path)
     assert run(*options).exit_code == 0
     first = {row["id"]: row["mined_as"] for row in read_jsonl(tmp_path / "mined" / CANDIDATES)}
     judgements = tmp_path / "judgements.csv"

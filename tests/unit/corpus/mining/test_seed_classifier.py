@@ -1,4 +1,4 @@
-"""Mining with what is learnt from the seeds, beside how near they are."""
+"""Mining with a classifier trained on the seeds, next to their similarity."""
 
 import json
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def test_the_background_is_drawn_from_all_files() -> None:
     assert found != sample_vectors(shards, 30, seed=2, count=20)[:, 0].tolist()
 
 
-def test_the_command_learns_unless_told_not_to_or_given_a_cosine(tmp_path: Path) -> None:
+def test_mine_learns_unless_disabled_or_given_a_cosine(tmp_path: Path) -> None:
     sad, plain = ("so sad today", "I cried all night", "I miss her so"), ("the bus is late", "which song is that", "ok")
     (tmp_path / "seeds.csv").write_text("turn1,label\n" + "".join(f"{text},sad\n" for text in sad))
     (tmp_path / "pool.csv").write_text(

@@ -61,7 +61,7 @@ def test_no_batch_is_drawn_while_one_is_being_judged(tmp_path: Path, pool: str) 
     assert again == state  # nothing was drawn in between
 
 
-def test_without_a_majority_a_dialogue_is_no_seed(tmp_path: Path, pool: str) -> None:
+def test_dialogue_without_a_majority_is_not_a_seed(tmp_path: Path, pool: str) -> None:
     folder = tmp_path / "seeds"
     gather_seeds(pool, folder, per_class=2, batch=40)
     path = judge(folder, 1, judges=1)
@@ -70,7 +70,7 @@ def test_without_a_majority_a_dialogue_is_no_seed(tmp_path: Path, pool: str) -> 
     assert gather_seeds(pool, folder, [path]).undecided == 1
 
 
-def test_what_was_begun_is_kept_to(tmp_path: Path, pool: str) -> None:
+def test_continuing_with_other_settings_is_refused(tmp_path: Path, pool: str) -> None:
     folder = tmp_path / "seeds"
     gather_seeds(pool, folder, per_class=5, batch=40)
     with pytest.raises(EmoscopeError, match="was begun with per_class 5, not 6"):
@@ -87,7 +87,7 @@ def test_what_was_begun_is_kept_to(tmp_path: Path, pool: str) -> None:
         gather_seeds(pool, folder, [tmp_path / "j.csv"])
 
 
-def test_a_pool_that_has_too_few_says_so(tmp_path: Path, pool: str) -> None:
+def test_pool_with_too_few_items_is_reported(tmp_path: Path, pool: str) -> None:
     folder = tmp_path / "seeds"
     gather_seeds(pool, folder, per_class=200, batch=400)
     with pytest.raises(EmoscopeError, match="all 400 dialogues have been drawn"):

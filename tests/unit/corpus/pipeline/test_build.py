@@ -10,8 +10,7 @@ import pytest
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.pipeline.build import build
-from emoscope.corpus.pipeline.plan import load_plan
-from emoscope.corpus.pipeline.registry import STEPS
+from emoscope.corpus.pipeline.plan import STEPS, load_plan
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext, WaitingError
 from kits.corpus_command import run
 from kits.corpus_tree import EXAMPLE, folders, tree, with_apertium, without_step
@@ -66,7 +65,7 @@ def test_a_rerun_runs_nothing(example: Path, built: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
-def test_the_example_uses_every_kind_of_step_that_people_label_with(example: Path) -> None:
+def test_example_uses_every_kind_of_labelling_step(example: Path) -> None:
     used = {step.name for step in load_plan(example / "plan.toml").steps}
     assert set(STEPS) - used <= {"distant", "augment"}  # the one needs no people, the other an engine
 
@@ -111,7 +110,7 @@ def test_only_what_a_change_touches_is_run_again(example: Path, built: Path, tmp
     assert [name for name, skipped in done.items() if not skipped] == ["aggregate"]
 
 
-def test_a_file_that_someone_has_altered_is_made_again(example: Path, built: Path, tmp_path: Path) -> None:
+def test_altered_file_is_created_again(example: Path, built: Path, tmp_path: Path) -> None:
     folder = tmp_path / "b"
     shutil.copytree(built, folder)
     altered = folder / "steps" / "02-windows" / "dialogues.jsonl"
@@ -141,7 +140,7 @@ def test_every_dialogue_that_is_left_after_the_random_draw_is_mined(built: Path)
 # Labels
 
 
-def test_the_chain_waits_for_judgements_and_goes_on(example: Path, built: Path, tmp_path: Path) -> None:
+def test_build_waits_for_judgements_and_resumes(example: Path, built: Path, tmp_path: Path) -> None:
     plans = tmp_path / "plans"
     shutil.copytree(example, plans)
     shutil.move(plans / "judgements", tmp_path / "judgements")
@@ -161,7 +160,7 @@ def test_the_chain_waits_for_judgements_and_goes_on(example: Path, built: Path, 
     assert tree(tmp_path / "b" / "steps") == tree(built / "steps")
 
 
-def test_who_fails_the_gold_questions_is_not_counted(built: Path) -> None:
+def test_annotators_who_fail_gold_questions_are_not_counted(built: Path) -> None:
     folder = next((built / "steps").glob("*-aggregate"))
     counts = json.loads((folder / "counts.json").read_text())
     assert counts["annotators"] == 4
@@ -197,7 +196,7 @@ def test_evaluation_is_drawn_at_random_and_train_has_more_of_the_rare_labels(bui
     assert shares["train"] > 1.5 * max(shares["dev"], shares["test"])
 
 
-def test_no_name_of_a_speaker_an_annotator_or_a_log_is_given_away(built: Path) -> None:
+def test_names_of_speakers_annotators_and_logs_are_not_revealed(built: Path) -> None:
     for path in (built / "corpus").iterdir():
         text = path.read_text(encoding="utf-8")
         for name in ("Rosa", "Joris", "Ines", "mina", "whatsapp:", "telegram:", '"ann"', '"dan"'):
@@ -218,6 +217,10 @@ COLLECT = step('use = "collect"\ninputs = [{ path = "log.jsonl" }]')
     ("plan", "problem"),
     [
         ("name = ", "plan.toml: is not valid TOML"),
+        (
+            HEAD + COLLECT + step('use = "filter"\noffensive = false\nthreshold = 0.5'),
+            r"step 2 \(filter\): 'threshold' is for the offensive filter, and 'offensive' is false",
+        ),
         (HEAD, r"plan.toml: names no steps"),
         (HEAD + step("a = 1"), "plan.toml, step 1: has no 'use'; there are: aggregate"),
         (HEAD + step('use = "colect"'), "plan.toml, step 1: no step named 'colect'; did you mean 'collect'?"),
@@ -243,7 +246,7 @@ COLLECT = step('use = "collect"\ninputs = [{ path = "log.jsonl" }]')
         (HEAD.replace('terms = "None."', "") + COLLECT, "'terms' is missing"),
     ],
 )
-def test_a_mistake_in_a_plan_is_one_line(tmp_path: Path, plan: str, problem: str) -> None:
+def test_mistake_in_a_plan_is_a_one_line_error(tmp_path: Path, plan: str, problem: str) -> None:
     (tmp_path / "log.jsonl").write_text('["a", "b", "c"]\n')
     (tmp_path / "plan.toml").write_text(plan)
     with pytest.raises(EmoscopeError, match=problem) as found:
@@ -259,7 +262,7 @@ def test_a_bad_row_of_a_log_is_named_and_leaves_what_was_done(tmp_path: Path) ->
     assert folders(tmp_path / "b") == {"steps"}
 
 
-def test_a_folder_of_something_else_is_left_alone(example: Path, tmp_path: Path) -> None:
+def test_folder_with_other_content_is_not_touched(example: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(EmoscopeError, match="holds other files"):
         build(load_plan(example / "plan.toml"), tmp_path)

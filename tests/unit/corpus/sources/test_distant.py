@@ -260,7 +260,7 @@ def test_the_command_shows_tables_and_names_a_missing_column(tmp_path: Path) -> 
 
 
 @pytest.mark.data
-def test_masked_data_come_back_as_they_are(data_folder: Path) -> None:
+def test_masked_data_survive_a_round_trip(data_folder: Path) -> None:
     """Real tweets with their trigger put back: all but the faulty are found again, masked in the same way."""
     same = negated = total = 0
     for example in get_task("iest").read(data_folder / "iest" / "trial.csv"):

@@ -57,7 +57,7 @@ def test_the_order_of_day_and_month_is_found(tmp_path: Path, dates: list[str], d
     assert len(said(file, "whatsapp")) == dialogues
 
 
-def test_whatsapp_continues_lines_and_leaves_out_what_is_no_turn(tmp_path: Path) -> None:
+def test_whatsapp_joins_lines_and_skips_system_messages(tmp_path: Path) -> None:
     file = tmp_path / "Chat with Ann.txt"
     file.write_text(
         "31/12/2023, 21:14 - Messages and calls are end-to-end encrypted.\n"
@@ -77,7 +77,7 @@ def test_whatsapp_continues_lines_and_leaves_out_what_is_no_turn(tmp_path: Path)
     }
 
 
-def test_what_an_iphone_adds_to_a_chat_is_no_turn(tmp_path: Path) -> None:
+def test_iphone_system_messages_are_not_turns(tmp_path: Path) -> None:
     file = tmp_path / "chat.txt"
     file.write_text(
         "[31.12.23, 21:14:01] Ann: \u200eMessages and calls are end-to-end encrypted.\n"
@@ -200,7 +200,7 @@ def test_slack(tmp_path: Path) -> None:
     }
 
 
-def test_a_folder_that_is_no_slack_export(tmp_path: Path) -> None:
+def test_folder_that_is_not_a_slack_export_is_refused(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="is no Slack export"):
         said(tmp_path, "slack")
     with pytest.raises(EmoscopeError, match="is no folder"):
@@ -226,7 +226,7 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 @given(waits=st.lists(st.integers(0, 200), max_size=30), gap=st.integers(1, 120))
-def test_every_message_is_in_one_dialogue_and_only_silence_ends_it(waits: list[int], gap: int) -> None:
+def test_every_message_is_in_one_dialogue_which_only_a_pause_ends(waits: list[int], gap: int) -> None:
     at = datetime(2024, 1, 1)
     messages = []
     for number, wait in enumerate(waits):

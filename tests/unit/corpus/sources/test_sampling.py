@@ -73,7 +73,7 @@ def test_dates_and_times() -> None:
         as_day("spring", "--since")
 
 
-def test_what_is_missing_is_named(tmp_path: Path) -> None:
+def test_missing_columns_and_pipes_are_refused(tmp_path: Path) -> None:
     source = logs(tmp_path / "logs.jsonl")
     with pytest.raises(InputError, match="no column 'when'"):
         write_sample(str(source), str(tmp_path / "o.jsonl"), 1, dates=DateRange(date(2018, 1, 1)), time_column="when")

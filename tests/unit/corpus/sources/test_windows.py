@@ -39,11 +39,11 @@ def test_with_speakers() -> None:
     assert found("Ua Ab Uc", user="nobody") == []
 
 
-def test_what_one_says_in_a_row_is_one_turn() -> None:
+def test_consecutive_messages_of_a_speaker_are_one_turn() -> None:
     assert [window.texts for window in windows(said("Ua Ub Ac Ud Ue"))] == [("a b", "c", "d e")]
 
 
-def test_a_third_speaker_makes_no_window() -> None:
+def test_dialogue_with_a_third_speaker_has_no_window() -> None:
     assert found("Ua Ab Cc Ud") == []
 
 
@@ -107,7 +107,7 @@ def test_the_input_is_not_overwritten(tmp_path: Path) -> None:
         stdout_of("corpus", "windows", str(source), "-o", str(source))
 
 
-def test_a_user_that_nobody_is_called_is_an_error(tmp_path: Path) -> None:
+def test_unknown_user_is_an_error(tmp_path: Path) -> None:
     turns = [{"speaker": name, "text": "hi"} for name in ("Customer", "Agent", "Customer")]
     source = write_jsonl(tmp_path / "log.jsonl", [{"turns": turns}])
     target = tmp_path / "windows.csv"

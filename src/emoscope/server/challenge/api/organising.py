@@ -18,8 +18,9 @@ from emoscope.server.challenge.dependencies import (
     TokenCaller,
     posted,
     received,
+    uploaded,
 )
-from emoscope.server.challenge.services import audit, challenges, creation, jobs, notices, storage, teams, tokens
+from emoscope.server.challenge.services import audit, challenges, jobs, notices, storage, teams, tokens
 from emoscope.server.http.problems import refusal, responses
 
 router = APIRouter(
@@ -115,7 +116,8 @@ def gold(
     caller: TokenCaller, slug: Slug, phase: PhaseName, file: Annotated[UploadFile, File(description="The gold file")]
 ) -> views.GoldView:
     """Replaces a phase's gold labels and rescores all its submissions."""
-    return caller.ask(creation.replace_gold_by_upload, slug, phase, file.filename or "", file.file)
+    with uploaded(caller, slug, file) as path:
+        return caller.ask(challenges.replace_gold, slug, phase, path)
 
 
 @router.post("/challenges/{slug}/teams/{team_id}/disqualify", summary="Disqualify a team")

@@ -2,13 +2,5 @@
 
 from emoscope.server.challenge.pages import account, board, challenges, console, oidc, reports, submissions, team
 
-ROUTERS = (
-    account.router,
-    oidc.router,
-    challenges.router,
-    board.router,
-    reports.router,
-    team.router,
-    submissions.router,
-    *console.ROUTERS,
-)
+_PAGES = (account, oidc, challenges, board, reports, team, submissions)
+ROUTERS = (*(page.router for page in _PAGES), *console.ROUTERS)

@@ -8,6 +8,7 @@ from emoscope.server.challenge.pages.board_plot import scale
 from emoscope.server.challenge.views import BoardView, Entry
 
 LINES = 8
+_SHORTEST = 920.0  # where the shortest line begins
 
 
 def history_plot(
@@ -55,8 +56,9 @@ class _Frame:
         return round((self._high - score) / (self._high - self._low) * 1000, 1)
 
     def path(self, entry: Entry) -> str:
-        """An SVG path with a step at each change."""
-        parts = [f"M{self.x(entry.history[0].at)} {self.y(entry.history[0].score)}"]
+        """An SVG path with a step at each change; a score that has just come still gets a short line."""
+        begin = min(self.x(entry.history[0].at), _SHORTEST)
+        parts = [f"M{begin} {self.y(entry.history[0].score)}"]
         parts += [f"H{self.x(point.at)}V{self.y(point.score)}" for point in entry.history[1:]]
         return "".join([*parts, "H1000"])
 

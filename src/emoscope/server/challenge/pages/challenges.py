@@ -1,22 +1,23 @@
 """The list of challenges, the page of a challenge, and registration."""
 
 import contextlib
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import PhaseName, Slug, download
-from emoscope.server.challenge.pages.durations import remaining
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
 from emoscope.server.challenge.services import challenges, handouts, notices, registration, submissions, teams
 from emoscope.server.challenge.services.definition import TEXTS
 from emoscope.server.challenge.views import ChallengeView, MailSent
 from emoscope.server.errors import ServerError
+from emoscope.server.http.forms import FormPage, Values, template
 from emoscope.server.markdown import markdown
 
 router = APIRouter(include_in_schema=False)
+challenge_page = FormPage(router, "/challenges/{slug}", template("challenge.html.j2"))
 
 
 @router.get("/challenges")
@@ -24,33 +25,24 @@ def _list_page(visitor: CurrentVisitor) -> Response:
     return visitor.page("challenges.html.j2", challenges=visitor.ask(challenges.list_challenges))
 
 
-@router.get("/challenges/{slug}")
-def _challenge_page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return show_challenge(visitor, slug)
-
-
-def show_challenge(visitor: Visitor, slug: str, error: ServerError | None = None, **filled: str) -> Response:
-    """The page of a challenge; after a refused form with its error and what was filled in."""
+@challenge_page.page
+def _challenge(visitor: CurrentVisitor, slug: Slug) -> Values:
     challenge = visitor.ask(challenges.get_challenge, slug)
     team = None
     with contextlib.suppress(ServerError):  # not a participant, or one of another challenge
         team = visitor.ask(teams.get_team, slug)
     open_phases = [phase.name for phase in challenge.phases if phase.state == "open"] if team is not None else []
-    return visitor.page(
-        "challenge.html.j2",
-        error=error,
-        challenge=challenge,
-        team=team,
-        quotas={name: visitor.ask(submissions.quota, slug, name) for name in open_phases},
-        organises=visitor.ask(challenges.organises, slug),
-        rows=getattr(error, "rows", []),
-        filled=filled,
-        notices=visitor.ask(notices.list_notices, slug),
-        files=visitor.ask(handouts.list_files, slug),
-        description=markdown(challenge.description),
-        texts={name: markdown(challenge.texts.get(name, "")) for name in TEXTS},
+    return {
+        "challenge": challenge,
+        "team": team,
+        "quotas": {name: visitor.ask(submissions.quota, slug, name) for name in open_phases},
+        "organises": visitor.ask(challenges.organises, slug),
+        "notices": visitor.ask(notices.list_notices, slug),
+        "files": visitor.ask(handouts.list_files, slug),
+        "description": markdown(challenge.description),
+        "texts": {name: markdown(challenge.texts.get(name, "")) for name in TEXTS},
         **_timeline(challenge, visitor.store.clock()),
-    )
+    }
 
 
 def _timeline(challenge: ChallengeView, now: datetime) -> dict[str, Any]:
@@ -63,11 +55,25 @@ def _timeline(challenge: ChallengeView, now: datetime) -> dict[str, Any]:
                 events.append({"at": at, "zone": phase.time_zone, "what": what, "over": at <= now})
     events.sort(key=lambda event: event["at"])
     coming = next((event for event in events if not event["over"]), None)
-    left = None if coming is None else remaining(coming["at"] - now)
+    left = None if coming is None else _remaining(coming["at"] - now)
     return {"events": events, "coming": coming, "left": left, "now": now}
 
 
-@router.post("/challenges/{slug}/register")
+def _remaining(time: timedelta) -> str:
+    """A duration in its two largest units.
+
+    >>> _remaining(timedelta(days=3, hours=4, minutes=5)), _remaining(timedelta(hours=1, seconds=20))
+    ('3 days 4 hours', '1 hour')
+    """
+    minutes = max(0, int(time.total_seconds()) // 60)
+    parts = [(minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute")]
+    while len(parts) > 1 and not parts[0][0]:
+        parts.pop(0)
+    named = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in parts[:2] if count]
+    return " ".join(named) or "less than a minute"
+
+
+@challenge_page.form("/challenges/{slug}/register")
 def register(
     visitor: FormVisitor,
     slug: Slug,
@@ -77,16 +83,21 @@ def register(
     invitation: ShortField = "",
 ) -> Response:
     """Register a team and show the token once, or mail a confirmation link."""
-    filled = {"team": team, "member": member, "email": email, "invitation": invitation}
-    try:
-        with visitor.gate.registering(visitor.actor):
-            registered = visitor.ask(registration.register, slug, visitor.gate, identity=visitor.identity, **filled)
-    except ServerError as error:
-        return show_challenge(visitor, slug, error, **filled)
+    with visitor.gate.registering(visitor.actor):
+        registered = visitor.ask(
+            registration.register,
+            slug,
+            visitor.gate,
+            team=team,
+            member=member,
+            email=email,
+            invitation=invitation,
+            identity=visitor.identity,
+        )
     if isinstance(registered, MailSent):
         challenge = visitor.ask(challenges.get_challenge, slug)
         return visitor.page("mail_sent.html.j2", status=202, challenge=challenge, sent=registered)
-    return visitor.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
+    return visitor.welcome(registered)
 
 
 @router.get("/challenges/{slug}/phases/{phase}/data")

@@ -6,11 +6,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from emoscope.server.challenge.oidc import Journey, Provider
-from emoscope.server.challenge.pages.sessions import JOURNEY_SECONDS
+from emoscope.server.challenge.oidc import BACK, Journey, Provider
 from emoscope.server.challenge.pages.visitors import CurrentVisitor
 from emoscope.server.challenge.services.registration import token_of
 from emoscope.server.errors import Invalid, NotFound, ServerError
+from emoscope.server.sessions import JOURNEY_SECONDS
 
 router = APIRouter(prefix="/sign-in/openid", include_in_schema=False)
 _COOKIE = "emoscope-journey"
@@ -29,7 +29,7 @@ def _provider(request: Request) -> Provider:
 def _leave(request: Request, visitor: CurrentVisitor, challenge: Annotated[str, Query(max_length=64)] = "") -> Response:
     """Redirect to the provider; a cookie keeps what is needed afterwards."""
     try:
-        address, journey = _provider(request).begin(f"{visitor.gate.base}{_PATH}/back", challenge)
+        address, journey = _provider(request).begin(f"{visitor.gate.base}{BACK}", challenge)
     except ServerError as error:
         return visitor.page("sign_in.html.j2", error=error)
     response = RedirectResponse(address, 303)
@@ -57,7 +57,7 @@ def _back(
         if kept is None or Journey(*kept).state != state or not code or error:
             raise Invalid(f"the sign-in with {provider.name} was not completed; try again")
         journey = Journey(*kept)
-        identity = provider.finish(f"{visitor.gate.base}{_PATH}/back", journey, code)
+        identity = provider.finish(f"{visitor.gate.base}{BACK}", journey, code)
         token = token_of(visitor.store, identity, journey.slug, provider.name)
     except ServerError as problem:
         response = visitor.page("sign_in.html.j2", error=problem)

@@ -1,12 +1,10 @@
 """File downloads, and the form for a team's report on its system."""
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import PhaseName, Slug, download
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Visitor
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Visitor, WholeForm
 from emoscope.server.challenge.services import challenges, handouts, reports
 from emoscope.server.challenge.views import ReportView
 from emoscope.server.errors import Invalid, ServerError
@@ -42,23 +40,22 @@ def _show(
     )
 
 
-async def _form(request: Request) -> dict[str, list[str]]:
-    form = await request.form()
-    return {name: [value for value in form.getlist(name) if isinstance(value, str)] for name in form}
-
-
 @router.post("/report")
-def _keep(visitor: FormVisitor, slug: Slug, form: Annotated[dict[str, list[str]], Depends(_form)]) -> Response:
+def _keep(visitor: FormVisitor, slug: Slug, form: WholeForm) -> Response:
     """Save the report, or show what is wrong at its field."""
+
+    def sent(name: str) -> list[str]:
+        return [value for value in form.getlist(name) if isinstance(value, str)]
+
     answers = {}
     for question in visitor.ask(reports.survey, slug):
-        written = [part for text in form.get(f"other-{question.name}", []) for part in text.split(",")]
-        answers[question.name] = [*form.get(f"q-{question.name}", []), *written]
-    summary, paper = "".join(form.get("summary", [])), "".join(form.get("paper", []))
+        written = [part for text in sent(f"other-{question.name}") for part in text.split(",")]
+        answers[question.name] = [*sent(f"q-{question.name}"), *written]
+    summary, paper = "".join(sent("summary")), "".join(sent("paper"))
     try:
         kept = visitor.ask(reports.keep_report, slug, answers=answers, summary=summary, paper=paper)
     except Invalid as error:
         given = {name: tuple(part.strip() for part in parts if part.strip()) for name, parts in answers.items()}
-        sent = ReportView(answers=given, summary=summary, paper=paper, updated=visitor.store.clock())
-        return _show(visitor, slug, sent, error=error)
+        shown = ReportView(answers=given, summary=summary, paper=paper, updated=visitor.store.clock())
+        return _show(visitor, slug, shown, error=error)
     return _show(visitor, slug, kept, saved=True)

@@ -1,18 +1,19 @@
 """Submitting a file, and the pages of submissions."""
 
-from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request, UploadFile
 from starlette.responses import JSONResponse, Response
 
 from emoscope.server.challenge.dependencies import Slug, SubmissionId, download, hand_in
-from emoscope.server.challenge.pages.challenges import show_challenge
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, Visitor
+from emoscope.server.challenge.pages.challenges import challenge_page
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor
 from emoscope.server.challenge.services import challenges, submissions
 from emoscope.server.errors import Invalid, ServerError
+from emoscope.server.http.forms import FormPage, Values, template
 
 router = APIRouter(include_in_schema=False)
+one = FormPage(router, "/submissions/{submission}", template("submission.html.j2"))
 SHOWN = 200  # submissions on one page
 
 
@@ -35,7 +36,7 @@ def submit(
     except ServerError as error:
         if wants_json:
             raise
-        return show_challenge(visitor, slug, error=error, phase=phase, note=note)
+        return challenge_page.show(visitor, {"slug": slug}, error=error, filled={"phase": phase, "note": note})
     address = f"/submissions/{accepted.id}"
     return JSONResponse({"location": address}, 201) if wants_json else visitor.go(address)
 
@@ -55,9 +56,9 @@ def list_page(
     )
 
 
-@router.get("/submissions/{submission}")
-def _one_page(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
-    return visitor.page("submission.html.j2", submission=visitor.ask(submissions.get_submission, submission))
+@one.page
+def _one(visitor: CurrentVisitor, submission: SubmissionId) -> Values:
+    return {"submission": visitor.ask(submissions.get_submission, submission)}
 
 
 @router.get("/submissions/{submission}/state")
@@ -72,35 +73,28 @@ def _file(visitor: CurrentVisitor, submission: SubmissionId) -> Response:
     return download(visitor.ask(submissions.submission_file, submission))
 
 
-@router.post("/submissions/{submission}/choose")
+@one.form("/submissions/{submission}/choose")
 def _choose(visitor: FormVisitor, submission: SubmissionId, chosen: Annotated[bool, Form()] = True) -> Response:
     """Choose a submission as the final one, or undo the choice."""
-    return _changed(visitor, submission, partial(submissions.choose_submission, chosen=chosen))
-
-
-@router.post("/submissions/{submission}/note")
-def _note(
-    visitor: FormVisitor, submission: SubmissionId, note: Annotated[str, Form(max_length=2_000)] = ""
-) -> Response:
-    return _changed(visitor, submission, submissions.annotate_submission, note)
-
-
-def _changed(visitor: Visitor, submission: str, service: Service, *values: str) -> Response:
-    try:
-        visitor.ask(service, submission, *values)
-    except ServerError as error:
-        current = visitor.ask(submissions.get_submission, submission)
-        return visitor.page("submission.html.j2", submission=current, error=error)
+    visitor.ask(submissions.choose_submission, submission, chosen=chosen)
     return visitor.go(f"/submissions/{submission}")
 
 
-@router.post("/submissions/{submission}/delete")
-def _delete(visitor: FormVisitor, submission: SubmissionId) -> Response:
+@one.form("/submissions/{submission}/note")
+def _note(
+    visitor: FormVisitor, submission: SubmissionId, note: Annotated[str, Form(max_length=2_000)] = ""
+) -> Response:
+    visitor.ask(submissions.annotate_submission, submission, note)
+    return visitor.go(f"/submissions/{submission}")
+
+
+@one.form("/submissions/{submission}/delete")
+def _delete(visitor: FormVisitor, submission: SubmissionId) -> Values:
     visitor.ask(submissions.delete_submission, submission)
-    return visitor.page("submission.html.j2", submission=visitor.ask(submissions.get_submission, submission), undo=True)
+    return {"undo": True}
 
 
-@router.post("/submissions/{submission}/restore")
+@one.form("/submissions/{submission}/restore")
 def _restore(visitor: FormVisitor, submission: SubmissionId) -> Response:
     visitor.ask(submissions.restore_submission, submission)
     return visitor.go(f"/submissions/{submission}")

@@ -1,50 +1,41 @@
 """A team's page: its members, invitations, merges and tokens."""
 
-from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Number, Slug
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
 from emoscope.server.challenge.services import challenges, merges, teams, tokens
-from emoscope.server.errors import ServerError
+from emoscope.server.http.forms import FormPage, Values, template
 
 router = APIRouter(prefix="/challenges/{slug}/team", include_in_schema=False)
+team_page = FormPage(router, "", template("team.html.j2"))
 
 
-@router.get("")
-def _team_page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return _show(visitor, slug)
+@team_page.page
+def _team(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {
+        "challenge": visitor.ask(challenges.get_challenge, slug),
+        "team": visitor.ask(teams.get_team, slug),
+        "tokens": visitor.ask(tokens.list_tokens, slug),
+    }
 
 
-def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
-    return visitor.page(
-        "team.html.j2",
-        challenge=visitor.ask(challenges.get_challenge, slug),
-        team=visitor.ask(teams.get_team, slug),
-        tokens=visitor.ask(tokens.list_tokens, slug),
-        **values,
-    )
-
-
-@router.post("/invite")
-def invite(visitor: FormVisitor, slug: Slug) -> Response:
+@team_page.form("/invite")
+def invite(visitor: FormVisitor, slug: Slug) -> Values:
     """Create an invitation and show its link once."""
-    return _show(visitor, slug, invitation=visitor.ask(teams.invite, slug))
+    return {"invitation": visitor.ask(teams.invite, slug)}
 
 
-@router.post("/token")
-def new_token(visitor: FormVisitor, slug: Slug) -> Response:
+@team_page.form("/token")
+def new_token(visitor: FormVisitor, slug: Slug) -> Values:
     """Create another token and show it once."""
-    try:
-        return _show(visitor, slug, token=visitor.ask(tokens.issue_member_token, slug))
-    except ServerError as error:
-        return _show(visitor, slug, error=error)
+    return {"token": visitor.ask(tokens.issue_member_token, slug)}
 
 
-@router.post("/token/{token_id}/revoke")
+@team_page.form("/token/{token_id}/revoke")
 def revoke(
     visitor: FormVisitor, slug: Slug, token_id: Number, confirm: ShortField = "", renew: ShortField = ""
 ) -> Response:
@@ -54,7 +45,7 @@ def revoke(
     warning = "The token stops working everywhere, including in programs, and cannot be made valid again."
     if only:
         warning = "This is your only token: without another one you can neither sign in again nor submit."
-    question = visitor.must_confirm(
+    visitor.must_confirm(
         confirm,
         visitor.actor.name,
         challenge=visitor.ask(challenges.get_challenge, slug),
@@ -66,24 +57,23 @@ def revoke(
             ("Revoke and sign out" if only else "Revoke", "", "", "danger"),
         ],
     )
-    if question is not None:
-        return question
     if renew:
         issued = visitor.ask(tokens.issue_member_token, slug)
         visitor.ask(tokens.revoke_token, token_id)
-        return _show(visitor.signed_in_with(issued.token), slug, token=issued)
+        return team_page.show(visitor.signed_in_with(issued.token), {"slug": slug}, token=issued)
     visitor.ask(tokens.revoke_token, token_id)
     if token_id == visitor.actor.token_id:
         return visitor.signed_out().go(f"/challenges/{slug}")
     return visitor.go(f"/challenges/{slug}/team")
 
 
-@router.post("/merge")
+@team_page.form("/merge")
 def _offer_merge(visitor: FormVisitor, slug: Slug, team: ShortField = "") -> Response:
-    return visitor.attempt(f"/challenges/{slug}/team", _show, merges.offer_merge, slug, team)
+    visitor.ask(merges.offer_merge, slug, team)
+    return visitor.go(f"/challenges/{slug}/team")
 
 
-@router.post("/merge/{merge_id}")
+@team_page.form("/merge/{merge_id}")
 def _answer_merge(
     visitor: FormVisitor,
     slug: Slug,
@@ -94,7 +84,7 @@ def _answer_merge(
     """Decline an offer, or accept it once the other team's name was typed: a merge cannot be undone."""
     offers = {offer.id: offer for offer in visitor.ask(teams.get_team, slug).merge_offers}
     if accept and merge_id in offers:
-        question = visitor.must_confirm(
+        visitor.must_confirm(
             confirm,
             offers[merge_id].offered_by,
             challenge=visitor.ask(challenges.get_challenge, slug),
@@ -104,7 +94,5 @@ def _answer_merge(
             back=f"/challenges/{slug}/team",
             button="Merge",
         )
-        if question is not None:
-            return question
-    answer = partial(merges.answer_merge, accept=accept)
-    return visitor.attempt(f"/challenges/{slug}/team", _show, answer, slug, merge_id)
+    visitor.ask(merges.answer_merge, slug, merge_id, accept=accept)
+    return visitor.go(f"/challenges/{slug}/team")

@@ -1,26 +1,24 @@
 """The visitor of a page, and the check that a form comes from their own browser."""
 
-import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Form, Request
+from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from emoscope.server.challenge.dependencies import Caller, Gate, OpenGate, OpenStore
 from emoscope.server.challenge.oidc import Provider
-from emoscope.server.challenge.pages.sessions import BrowserSession, Sessions
 from emoscope.server.challenge.services.actor import PUBLIC
 from emoscope.server.challenge.services.applicants import Identity
-from emoscope.server.challenge.services.tokens import actor_of, authenticate, end_session, session_ended
+from emoscope.server.challenge.services.tokens import actor_of, authenticate
+from emoscope.server.challenge.views import Registered
 from emoscope.server.errors import ServerError, Unauthenticated
-from emoscope.server.http.confirming import unconfirmed
-from emoscope.server.http.problems import Problem
+from emoscope.server.http.forms import must_confirm
 from emoscope.server.http.rendering import page
-from emoscope.server.http.security import is_cross_site
+from emoscope.server.sessions import BrowserSession, Sessions
 
 Service = Callable[..., object]
 ShortField = Annotated[str, Form(max_length=300)]
@@ -57,18 +55,10 @@ class Visitor(Caller):
         """Redirect to another page after a form."""
         return self._with_cookie(RedirectResponse(path, 303))
 
-    def attempt(self, path: str, show: Callable[..., Response], service: Service, slug: str, *values: Any) -> Response:
-        """Do what a form asks for and redirect, or show the form's page again with what is wrong."""
-        try:
-            self.ask(service, slug, *values)
-        except ServerError as error:
-            return show(self, slug, error=error)
-        return self.go(path)
-
-    def must_confirm(self, typed: str, expected: str, *, button: str = "", **values: Any) -> Response | None:
-        """Ask for a name to be typed before something that cannot be undone; None if it was typed."""
+    def must_confirm(self, typed: str, expected: str, *, button: str = "", **values: Any) -> None:
+        """Ask for a name to be typed before something that cannot be undone."""
         values = {"action": self.path, "buttons": [(button, "", "", "danger")], "challenge": None, **values}
-        return unconfirmed(partial(self.page, "confirm.html.j2"), typed, expected, **values)
+        must_confirm(partial(self.page, "confirm.html.j2"), typed, expected, **values)
 
     def _with_cookie(self, response: Response) -> Response:
         if self.fresh:
@@ -80,15 +70,19 @@ class Visitor(Caller):
         actor = authenticate(self.store, token)
         return replace(self, actor=actor, session=self.sessions.begin(actor.token_id or 0), fresh=True)
 
+    def welcome(self, registered: Registered) -> Response:
+        """Sign a new member in, and show their token once."""
+        return self.signed_in_with(registered.token).page("token.html.j2", status=201, registered=registered)
+
     def signed_in_as(self, token_id: int | None, identity: Identity) -> "Visitor":
         """The visitor in a new session after signing in with a provider, with a token's rights if they have one."""
         actor = PUBLIC if token_id is None else actor_of(self.store, token_id)
-        session = self.sessions.begin(token_id or 0, (identity.subject, identity.email, identity.name))
+        session = self.sessions.begin(token_id or 0, [identity.subject, identity.email, identity.name])
         return replace(self, actor=actor, session=session, fresh=True)
 
     def signed_out(self) -> "Visitor":
         """The visitor in a new, anonymous session; the old session's cookie no longer works."""
-        end_session(self.store, self.session.id, datetime.fromtimestamp(self.session.expires, UTC))
+        self.sessions.end(self.session)
         return self.signed_in_with(None)
 
     @property
@@ -100,9 +94,7 @@ class Visitor(Caller):
 def _visitor(request: Request, store: OpenStore, gate: OpenGate) -> Visitor:
     sessions: Sessions = request.app.state.sessions
     provider: Provider | None = request.app.state.provider
-    session = sessions.decoded(request.cookies.get(sessions.cookie, ""))
-    if session is not None and (session.token_id or session.identity) and session_ended(store, session.id):
-        session = None
+    session = sessions.current(request)
     visitor = Visitor(
         store,
         PUBLIC,
@@ -125,10 +117,15 @@ CurrentVisitor = Annotated[Visitor, Depends(_visitor)]
 
 
 def _own_form(request: Request, visitor: CurrentVisitor, csrf: Annotated[str, Form(max_length=200)] = "") -> Visitor:
-    if is_cross_site(request) or not hmac.compare_digest(csrf.encode(errors="replace"), visitor.csrf.encode()):
-        raise Problem(403, "foreign-form", "this form is out of date or came from another site; load the page again")
+    visitor.sessions.check_form(request, visitor.session, csrf)
     return visitor
 
 
+async def _whole_form(request: Request) -> FormData:
+    return await request.form()
+
+
+# A form whose fields depend on the challenge.
+WholeForm = Annotated[FormData, Depends(_whole_form)]
 # The visitor, if the form came from one of our pages in their own browser.
 FormVisitor = Annotated[Visitor, Depends(_own_form)]

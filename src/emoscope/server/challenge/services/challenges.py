@@ -57,7 +57,7 @@ def create_defined(store: Store, actor: Actor, definition: Definition, source: P
     """Create a challenge from a definition and its files in a folder; errors name the definition by its `source`."""
     require_organiser(actor, None)
     phase_files = check_files(definition, source, folder)
-    given = handouts.stored_files(store, definition, folder)
+    given = [(file, store.files.keep_file(folder / file.file, "unlabelled")) for file in definition.files]
     phases = [
         Phase(
             position=position,
@@ -76,7 +76,8 @@ def create_defined(store: Store, actor: Actor, definition: Definition, source: P
             challenge = Challenge(**definition.row, phases=phases, created_at=store.clock())
             session.add(challenge)
             session.flush()
-            handouts.keep_all(session, store, challenge, given)
+            for file, stored in given:
+                handouts.keep(session, store, challenge, stored, Path(file.file).name, file.title, file.phase)
             slug, number = challenge.slug, challenge.id
             record(session, store, actor, "challenge.create", slug, challenge_id=number, task=challenge.task)
             return challenge_view(session, store, actor, challenge)

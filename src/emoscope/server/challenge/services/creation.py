@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.services.actor import Actor, require_organiser
-from emoscope.server.challenge.services.challenges import check_organiser, create_defined, replace_gold, rewrite
+from emoscope.server.challenge.services.challenges import check_organiser, create_defined
 from emoscope.server.challenge.services.definition import Definition, mistakes
-from emoscope.server.challenge.services.handouts import add_file
 from emoscope.server.challenge.services.uploads import clean_file_name
-from emoscope.server.challenge.views import ChallengeView, FileView, GoldView
+from emoscope.server.challenge.views import ChallengeView
 from emoscope.server.errors import Invalid, ServerError
 from emoscope.server.store import Store
 
@@ -55,31 +54,6 @@ def create_from_uploads(
         return create_defined(store, actor, Definition.model_validate(document), Path(source), folder)
 
 
-def replace_gold_by_upload(
-    store: Store, actor: Actor, slug: str, phase: str, file_name: str, upload: "SupportsRead[bytes]"
-) -> GoldView:
-    """Replace a phase's gold labels with an uploaded file and rescore its submissions."""
-    with _uploaded(store, actor, slug, file_name, upload) as path:
-        return replace_gold(store, actor, slug, phase, path)
-
-
-def rewrite_by_upload(
-    store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]"
-) -> ChallengeView:
-    """Update title, texts, survey and report requirement from an uploaded definition."""
-    with _uploaded(store, actor, slug, file_name, upload) as path:
-        return rewrite(store, actor, slug, path)
-
-
-def add_uploaded_file(
-    store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]", *, title: str, phase: str
-) -> FileView:
-    """Make an uploaded file available now or when a phase opens; one with the same name is replaced."""
-    with _uploaded(store, actor, slug, file_name, upload) as path:
-        files = add_file(store, actor, slug, path, title=title.strip(), phase=phase or None)
-    return next(file for file in files if file.name == path.name)
-
-
 def _document(text: str, source: str) -> dict[str, Any]:
     if len(text) > 1 << 20:
         raise Invalid(f"{source}: is longer than 1 MiB", field="definition")
@@ -112,7 +86,7 @@ def _received(store: Store, uploads: Mapping[str, "SupportsRead[bytes]"], field:
 
 
 @contextmanager
-def _uploaded(store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]") -> Iterator[Path]:
+def uploaded(store: Store, actor: Actor, slug: str, file_name: str, upload: "SupportsRead[bytes]") -> Iterator[Path]:
     """An organiser's upload as a temporary file of its own name."""
     check_organiser(store, actor, slug)
     name = clean_file_name(file_name)

@@ -1,6 +1,5 @@
 """Files for participants: training data, and the labels of closed phases."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path, PurePath
 
@@ -9,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
-from emoscope.server.challenge.services.definition import Definition, FileDefinition
 from emoscope.server.challenge.services.lookup import (
     find_challenge,
     find_organised,
@@ -46,13 +44,12 @@ def check_download(session: Session, actor: Actor, challenge: Challenge) -> None
 def list_files(store: Store, actor: Actor, slug: str) -> list[FileView]:
     """List the files for participants, other than those of the phases, with the phase that releases them."""
     with reading(store, actor, slug) as (session, challenge):
-        now = store.clock()
-        return [FileView.of(file, **_waits(file, now)) for file in _files(session, challenge)]
+        return [_view(file, store.clock()) for file in _files(session, challenge)]
 
 
-def _waits(file: ChallengeFile, now: datetime) -> dict[str, object]:
+def _view(file: ChallengeFile, now: datetime) -> FileView:
     planned = file.phase is not None and phase_state(file.phase, now) == "planned"
-    return {"phase": file.phase.name if file.phase is not None else None, "given_out": not planned}
+    return FileView.of(file, phase=file.phase.name if file.phase is not None else None, given_out=not planned)
 
 
 def _files(session: Session, challenge: Challenge) -> list[ChallengeFile]:
@@ -72,23 +69,22 @@ def challenge_file(store: Store, actor: Actor, slug: str, name: str) -> tuple[Pa
     with reading(store, actor, slug) as (session, challenge):
         check_download(session, actor, challenge)
         file = _find_file(session, challenge, name)
-        if not _waits(file, store.clock())["given_out"] and not actor.organises(challenge.id):
+        if not _view(file, store.clock()).given_out and not actor.organises(challenge.id):
             raise NotFound(f"the file is available when phase {file.phase and file.phase.name} opens")
         return store.files.path("unlabelled", file.sha256), file.name
 
 
 def add_file(
     store: Store, actor: Actor, slug: str, path: str | Path, *, title: str = "", phase: str | None = None
-) -> list[FileView]:
+) -> FileView:
     """Make a file available now or when a phase opens; one with the same name is replaced."""
     with store.database.read() as session:
         find_organised(session, actor, slug)
     kept = store.files.keep_file(Path(path), "unlabelled")
     with organising(store, actor, slug) as (session, challenge):
-        chosen = None if phase is None else find_phase(challenge, phase)
-        keep(session, store, challenge, kept, Path(path).name, title, chosen)
+        keep(session, store, challenge, kept, Path(path).name, title, phase)
         record(session, store, actor, "file.add", slug, challenge_id=challenge.id, name=Path(path).name)
-    return list_files(store, actor, slug)
+        return _view(_find_file(session, challenge, Path(path).name), store.clock())
 
 
 def remove_file(store: Store, actor: Actor, slug: str, name: str) -> None:
@@ -99,7 +95,13 @@ def remove_file(store: Store, actor: Actor, slug: str, name: str) -> None:
 
 
 def keep(
-    session: Session, store: Store, challenge: Challenge, stored: StoredFile, name: str, title: str, phase: Phase | None
+    session: Session,
+    store: Store,
+    challenge: Challenge,
+    stored: StoredFile,
+    name: str,
+    title: str | None,
+    phase: str | None,
 ) -> None:
     """Add a file in the current transaction, but never the gold of a phase that has not closed."""
     now, name = store.clock(), clean_file_name(name)
@@ -113,7 +115,7 @@ def keep(
     session.add(
         ChallengeFile(
             challenge_id=challenge.id,
-            phase_id=None if phase is None else phase.id,
+            phase_id=None if phase is None else find_phase(challenge, phase).id,
             name=name,
             title=(title or name)[:200],
             sha256=stored.sha256,
@@ -122,21 +124,6 @@ def keep(
         )
     )
     session.flush()
-
-
-Given = Sequence[tuple[FileDefinition, StoredFile]]
-
-
-def stored_files(store: Store, definition: Definition, folder: Path) -> Given:
-    """Copy the files of a new challenge into the store."""
-    return [(file, store.files.keep_file(folder / file.file, "unlabelled")) for file in definition.files]
-
-
-def keep_all(session: Session, store: Store, challenge: Challenge, given: Given) -> None:
-    """The files of a new challenge, in the transaction that makes it."""
-    for file, stored in given:
-        phase = None if file.phase is None else find_phase(challenge, file.phase)
-        keep(session, store, challenge, stored, Path(file.file).name, file.title or "", phase)
 
 
 def labels_released(session: Session, phase: Phase, now: datetime) -> bool:

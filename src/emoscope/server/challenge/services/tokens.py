@@ -4,10 +4,10 @@ import contextlib
 import hashlib
 import hmac
 import secrets
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.services.actor import PUBLIC, Actor, require_organiser, require_team
@@ -16,7 +16,7 @@ from emoscope.server.challenge.services.lookup import changing, find_challenge, 
 from emoscope.server.challenge.views import Issued, TokenView
 from emoscope.server.errors import Conflict, NotFound, StoreUnavailable, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.models import EndedSession, Member, Team, Token
+from emoscope.server.store.models import Member, Team, Token
 from emoscope.server.store.names import clean_name
 
 MAX_TOKENS = 20  # valid ones of one member
@@ -83,19 +83,6 @@ def add_member_token(
     return _add_token(
         session, store, role="participant", name=name or member.name, challenge_id=challenge_id, member_id=member.id
     )
-
-
-def end_session(store: Store, session_id: str, expires: datetime) -> None:
-    """End a session before its cookie expires, and forget ended sessions that have expired."""
-    with store.database.write() as session:
-        session.execute(delete(EndedSession).where(EndedSession.expires_at < store.clock()))
-        session.merge(EndedSession(id=session_id, expires_at=expires))
-
-
-def session_ended(store: Store, session_id: str) -> bool:
-    """Whether a session was signed out of."""
-    with store.database.read() as session:
-        return session.get(EndedSession, session_id) is not None
 
 
 def _add_token(session: Session, store: Store, **values: Any) -> Issued:

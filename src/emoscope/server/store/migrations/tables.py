@@ -2,7 +2,6 @@
 
 import sqlalchemy as sa
 from alembic import op
-from alembic.util import CommandError
 
 MOMENT = sa.DateTime(timezone=True)
 # Constraints get their names from this, so that later migrations can refer to them on both databases.
@@ -29,9 +28,3 @@ def append_only(table: str, name: str, message: str, *, verb: str = "is") -> Non
         for action in ("update", "delete"):
             refusal = f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
             op.execute(f"CREATE TRIGGER {name}_no_{action} BEFORE {action.upper()} ON {table} {refusal}")
-
-
-def refuse_while(query: str, problem: str) -> None:
-    """Refuse to downgrade while a query counts rows, for which `{count}` stands in the problem."""
-    if count := op.get_bind().execute(sa.text(query)).scalar_one():
-        raise CommandError(problem.format(count=count))

@@ -11,13 +11,4 @@ from emoscope.server.challenge.pages.console import (
     tokens,
 )
 
-ROUTERS = (
-    all_challenges.router,
-    overview.router,
-    phases.router,
-    texts.router,
-    files.router,
-    teams.router,
-    notices.router,
-    tokens.router,
-)
+ROUTERS = tuple(page.router for page in (all_challenges, overview, phases, texts, files, teams, notices, tokens))

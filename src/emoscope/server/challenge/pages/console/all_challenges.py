@@ -1,9 +1,8 @@
 """The console's front page, new challenges from a form or a TOML file, and what concerns the whole server."""
 
-from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, File, Form, Query, Request, UploadFile
+from fastapi import APIRouter, File, Form, Query, UploadFile
 from starlette.datastructures import FormData
 from starlette.datastructures import UploadFile as FormFile
 from starlette.responses import Response
@@ -11,39 +10,38 @@ from starlette.responses import Response
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.dependencies import Number, received
 from emoscope.server.challenge.pages.console.overview import AUDIT_LINES, Before
-from emoscope.server.challenge.pages.console.tokens import revoke
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
+from emoscope.server.challenge.pages.console.tokens import issue, revoke
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor, WholeForm
 from emoscope.server.challenge.services import audit, challenges, creation, definition, storage, tokens
 from emoscope.server.challenge.services.actor import require_organiser
 from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.errors import Invalid, NotAllowed, NotFound, ServerError, Unauthenticated
+from emoscope.server.http.forms import FormPage, Values, template
 from emoscope.tasks import TASKS
 
 router = APIRouter(prefix="/organise", include_in_schema=False)
+front = FormPage(router, "", template("console_front.html.j2"))
 PHASES = 4  # in the form
 _FILES = ("unlabelled", "gold", "humans")
 
 
-@router.get("")
-def _front_page(visitor: CurrentVisitor) -> Response:
-    return _front(visitor)
-
-
-def _front(visitor: Visitor, **values: Any) -> Response:
+@front.page
+def _front(visitor: CurrentVisitor) -> Values:
     actor = visitor.actor
     if actor.role != "organiser":
         raise (Unauthenticated if actor.role == "public" else NotAllowed)("only organisers can do this")
     everything = actor.organises(None)
     own = [item for item in visitor.ask(challenges.list_challenges) if visitor.ask(challenges.organises, item.slug)]
-    values = {"done": None, "undo": None, "filled": {}, **values}
-    return visitor.page(
-        "console_front.html.j2",
-        challenges=own,
-        everything=everything,
-        storage=visitor.ask(storage.storage) if everything else None,
-        tokens=[token for token in visitor.ask(tokens.list_tokens) if token.role == "organiser"] if everything else [],
-        **values,
-    )
+    listed = visitor.ask(tokens.list_tokens) if everything else []
+    return {
+        "challenges": own,
+        "everything": everything,
+        "storage": visitor.ask(storage.storage) if everything else None,
+        "tokens": [token for token in listed if token.role == "organiser"],
+        "done": None,
+        "undo": None,
+        "secret": None,
+    }
 
 
 @router.get("/audit")
@@ -52,21 +50,16 @@ def _audit_page(visitor: CurrentVisitor, before: Before = None) -> Response:
     return visitor.page("console_whole_audit.html.j2", audit=lines, more=len(lines) == AUDIT_LINES)
 
 
-@router.post("/tokens")
-def _issue(visitor: FormVisitor, name: ShortField = "") -> Response:
+@front.form("/tokens")
+def _issue(visitor: FormVisitor, name: ShortField = "") -> Values:
     """Create a token for another organiser of all challenges."""
-    try:
-        issued = visitor.ask(tokens.issue_organiser_token, name=name)
-    except ServerError as error:
-        return _front(visitor, error=error, filled={"name": name})
-    return _front(visitor, done=f"Copy {name.strip()}'s token now: it is shown only once.", secret=issued.token)
+    return issue(visitor, name)
 
 
-@router.post("/tokens/{token_id}/revoke")
-def _revoke(visitor: FormVisitor, token_id: Number, confirm: ShortField = "") -> Response:
+@front.form("/tokens/{token_id}/revoke")
+def _revoke(visitor: FormVisitor, token_id: Number, confirm: ShortField = "") -> Values | Response:
     require_organiser(visitor.actor, None)
-    listed, show = visitor.ask(tokens.list_tokens), partial(_front, visitor)
-    return revoke(visitor, listed, token_id, confirm, show, back="/organise")
+    return revoke(visitor, visitor.ask(tokens.list_tokens), token_id, confirm, back="/organise")
 
 
 @router.get("/new")
@@ -93,12 +86,8 @@ def _used(filled: dict[str, str]) -> set[int]:
     return {0, *(int(name.split(".")[1]) for name in names if filled.get(name))}
 
 
-async def _whole_form(request: Request) -> FormData:
-    return await request.form()
-
-
 @router.post("/new")
-def _create(visitor: FormVisitor, form: Annotated[FormData, Depends(_whole_form)]) -> Response:
+def _create(visitor: FormVisitor, form: WholeForm) -> Response:
     """Create a challenge from the form's fields and files."""
     filled = {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
     try:

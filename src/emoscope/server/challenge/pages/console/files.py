@@ -1,45 +1,34 @@
 """Files for participants, such as training data."""
 
-from typing import Any
-
 from fastapi import UploadFile
-from starlette.responses import Response
 
-from emoscope.server.challenge.dependencies import Slug
-from emoscope.server.challenge.pages.console.shell import console, console_router, refused
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
-from emoscope.server.challenge.services import creation, handouts
-from emoscope.server.errors import Invalid, ServerError
+from emoscope.server.challenge.dependencies import Slug, uploaded
+from emoscope.server.challenge.pages.console.shell import console_page, console_router
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
+from emoscope.server.challenge.services import handouts
+from emoscope.server.http.forms import Values
 
 router = console_router("/files")
+files = console_page(router, "", "files")
 
 
-@router.get("")
-def _page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return _show(visitor, slug)
+@files.page
+def _files(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {"files": visitor.ask(handouts.list_files, slug)}
 
 
-def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
-    return console(visitor, slug, "files", files=visitor.ask(handouts.list_files, slug), **values)
-
-
-@router.post("")
+@files.form("")
 def _add(
     visitor: FormVisitor, slug: Slug, file: UploadFile | None = None, title: ShortField = "", phase: ShortField = ""
-) -> Response:
-    try:
-        if file is None or not file.filename:
-            raise Invalid("choose a file first", field="file")
-        added = visitor.ask(creation.add_uploaded_file, slug, file.filename, file.file, title=title, phase=phase)
-    except ServerError as error:
-        return _show(visitor, slug, error=error, filled={"title": title, "phase": phase})
+) -> Values:
+    with uploaded(visitor, slug, file) as path:
+        added = visitor.ask(handouts.add_file, slug, path, title=title.strip(), phase=phase or None)
     when = "Teams can download it now." if added.given_out else f"Teams get it when phase {added.phase} opens."
-    return _show(visitor, slug, done=f"{added.name} was added. {when}")
+    return {"done": f"{added.name} was added. {when}"}
 
 
-@router.post("/remove")
-def _remove(visitor: FormVisitor, slug: Slug, name: ShortField = "") -> Response:
+@files.form("/remove")
+def _remove(visitor: FormVisitor, slug: Slug, name: ShortField = "") -> Values:
     """Stop offering a file."""
-    if error := refused(visitor, handouts.remove_file, slug, name):
-        return _show(visitor, slug, error=error)
-    return _show(visitor, slug, done=f"{name} is no longer available.")
+    visitor.ask(handouts.remove_file, slug, name)
+    return {"done": f"{name} is no longer available."}

@@ -1,7 +1,7 @@
 """Overview, scoring, exports, audit log and settings of a challenge."""
 
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import Form, Query
 from starlette.responses import Response
@@ -9,61 +9,55 @@ from starlette.responses import Response
 from emoscope.server.challenge.board.export import export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, attachment, board_file
-from emoscope.server.challenge.pages.console.shell import being_scored, console, console_router, refused
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
+from emoscope.server.challenge.pages.console.shell import (
+    being_scored,
+    console_page,
+    console_router,
+    only_the_challenge,
+)
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
 from emoscope.server.challenge.services import audit, challenges, jobs, notices, storage, teams
 from emoscope.server.challenge.services.actor import PUBLIC
-from emoscope.server.errors import ServerError
+from emoscope.server.http.forms import Values
 
 router = console_router()
+overview = console_page(router, "", "")
+scoring = console_page(router, "/scoring", "scoring")
+settings = console_page(router, "/settings", "settings")
+settings.page(only_the_challenge)
 AUDIT_LINES = 100
 Before = Annotated[int | None, Query(ge=1, le=MAX_ID)]
 
 
-@router.get("")
-def _overview_page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return _overview(visitor, slug)
-
-
-def _overview(visitor: Visitor, slug: str, **values: Any) -> Response:
+@overview.page
+def _overview(visitor: CurrentVisitor, slug: Slug) -> Values:
     there = [team for team in visitor.ask(teams.list_teams, slug) if not team.deleted]
-    return console(
-        visitor,
-        slug,
-        "",
-        teams=there,
-        waiting=[team for team in there if not team.approved],
-        jobs=visitor.ask(jobs.jobs, slug),
-        stale=visitor.ask(challenges.count_stale, slug),
-        unsent=sum(notice.unsent for notice in visitor.ask(notices.list_notices, slug)),
-        storage=visitor.ask(storage.storage, slug),
-        audit=visitor.ask(audit.read_audit, slug, limit=10),
-        **values,
-    )
+    return {
+        "teams": there,
+        "waiting": [team for team in there if not team.approved],
+        "jobs": visitor.ask(jobs.jobs, slug),
+        "stale": visitor.ask(challenges.count_stale, slug),
+        "unsent": sum(notice.unsent for notice in visitor.ask(notices.list_notices, slug)),
+        "storage": visitor.ask(storage.storage, slug),
+        "audit": visitor.ask(audit.read_audit, slug, limit=10),
+    }
 
 
-@router.get("/scoring")
-def _scoring_page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return _scoring(visitor, slug)
+@scoring.page
+def _scoring(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {"jobs": visitor.ask(jobs.jobs, slug)}
 
 
-def _scoring(visitor: Visitor, slug: str, **values: Any) -> Response:
-    return console(visitor, slug, "scoring", jobs=visitor.ask(jobs.jobs, slug), **values)
-
-
-@router.post("/rescore")
-def _rescore(visitor: FormVisitor, slug: Slug, phase: Annotated[str, Form(max_length=64)] = "") -> Response:
-    try:
-        queued = visitor.ask(challenges.rescore, slug, phase or None)
-    except ServerError as error:
-        return _scoring(visitor, slug, error=error)
+@scoring.form("/rescore")
+def _rescore(visitor: FormVisitor, slug: Slug, phase: Annotated[str, Form(max_length=64)] = "") -> Values:
+    queued = visitor.ask(challenges.rescore, slug, phase or None)
     current = "" if queued else " All scores are current."
-    return _scoring(visitor, slug, done=f"{being_scored(queued)}{current}")
+    return {"done": f"{being_scored(queued)}{current}"}
 
 
-@router.get("/exports")
-def _exports_page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return console(visitor, slug, "exports", storage=visitor.ask(storage.storage, slug))
+@console_page(router, "/exports", "exports").page
+def _exports(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {"storage": visitor.ask(storage.storage, slug)}
 
 
 @router.get("/exports/{kind}.json")
@@ -80,42 +74,34 @@ def _final_board(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, kind: Li
     return board_file(visitor.ask(leaderboard, slug, phase, final=True), kind)
 
 
-@router.get("/audit")
-def _audit_page(visitor: CurrentVisitor, slug: Slug, before: Before = None) -> Response:
+@console_page(router, "/audit", "audit").page
+def _audit(visitor: CurrentVisitor, slug: Slug, before: Before = None) -> Values:
     lines = visitor.ask(audit.read_audit, slug, limit=AUDIT_LINES, before=before)
-    return console(visitor, slug, "audit", audit=lines, more=len(lines) == AUDIT_LINES)
+    return {"audit": lines, "more": len(lines) == AUDIT_LINES}
 
 
-@router.get("/settings")
-def _settings_page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return console(visitor, slug, "settings")
-
-
-@router.post("/settings")
+@settings.form("/settings")
 def _change(
     visitor: FormVisitor,
     slug: Slug,
     title: ShortField = "",
     registration: ShortField = "",
     max_teams: ShortField = "",
-) -> Response:
+) -> Values:
     changes = {"title": title, "registration": registration, "max_teams": max_teams}
-    if error := refused(visitor, challenges.change_challenge, slug, changes):
-        return console(visitor, slug, "settings", error=error, filled=changes)
-    return console(visitor, slug, "settings", done="Settings saved.")
+    visitor.ask(challenges.change_challenge, slug, changes)
+    return {"done": "Settings saved."}
 
 
-@router.post("/delete")
+@settings.form("/delete")
 def _delete(visitor: FormVisitor, slug: Slug) -> Response:
     """Delete a challenge: only its organisers see it, and they can undo it."""
-    if error := refused(visitor, challenges.delete_challenge, slug):
-        return console(visitor, slug, "settings", error=error)
+    visitor.ask(challenges.delete_challenge, slug)
     done = "The challenge is deleted. Only its organisers can see it, and teams cannot sign in."
-    return _overview(visitor, slug, done=done, undo=f"/challenges/{slug}/organise/restore")
+    return overview.show(visitor, {"slug": slug}, done=done, undo=f"/challenges/{slug}/organise/restore")
 
 
-@router.post("/restore")
-def _restore(visitor: FormVisitor, slug: Slug) -> Response:
-    if error := refused(visitor, challenges.restore_challenge, slug):
-        return _overview(visitor, slug, error=error)
-    return _overview(visitor, slug, done="The challenge is restored.", undo=f"/challenges/{slug}/organise/delete")
+@overview.form("/restore")
+def _restore(visitor: FormVisitor, slug: Slug) -> Values:
+    visitor.ask(challenges.restore_challenge, slug)
+    return {"done": "The challenge is restored.", "undo": f"/challenges/{slug}/organise/delete"}

@@ -1,5 +1,6 @@
 """The frame of the console's pages: tabs, messages and access."""
 
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Depends
@@ -7,9 +8,9 @@ from starlette.responses import Response
 
 from emoscope.core.counts import counted
 from emoscope.server.challenge.dependencies import Slug
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, Service, Visitor
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, Visitor
 from emoscope.server.challenge.services import challenges
-from emoscope.server.errors import ServerError
+from emoscope.server.http.forms import FormPage, Values
 
 TABS = (
     ("", "Overview"),
@@ -36,11 +37,20 @@ def console_router(path: str = "") -> APIRouter:
     return APIRouter(prefix=prefix, include_in_schema=False, dependencies=[Depends(_organisers_only)])
 
 
-def console(visitor: Visitor, slug: str, tab: str, **values: Any) -> Response:
-    """A page of a challenge's console."""
+def console_page(router: APIRouter, path: str, tab: str, template: str = "") -> FormPage:
+    """A page of a challenge's console on one of its tabs."""
+    return FormPage(router, path, partial(_console, tab, f"console_{template or tab or 'overview'}.html.j2"))
+
+
+def _console(tab: str, template: str, visitor: Visitor, *, slug: str, **values: Any) -> Response:
     challenge = visitor.ask(challenges.get_challenge, slug)
-    values = {"done": None, "undo": None, "tabs": TABS, "tab": tab, "filled": {}, **values}
-    return visitor.page(f"console_{values.pop('template', tab) or 'overview'}.html.j2", challenge=challenge, **values)
+    values = {"done": None, "undo": None, "secret": None, "tabs": TABS, "tab": tab, **values}
+    return visitor.page(template, challenge=challenge, **values)
+
+
+def only_the_challenge(visitor: CurrentVisitor, slug: Slug) -> Values:  # noqa: ARG001 (they say what the page is of)
+    """The values of a page that shows nothing but the challenge itself."""
+    return {}
 
 
 def being_scored(number: int) -> str:
@@ -50,12 +60,3 @@ def being_scored(number: int) -> str:
     '1 submission is being rescored.'
     """
     return f"{counted(number, 'submission')} {'is' if number == 1 else 'are'} being rescored."
-
-
-def refused(visitor: Visitor, service: Service, *values: Any, **options: Any) -> ServerError | None:
-    """Call a service; returns the error if it refuses."""
-    try:
-        visitor.ask(service, *values, **options)
-    except ServerError as error:
-        return error
-    return None

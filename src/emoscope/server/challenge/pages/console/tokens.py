@@ -1,56 +1,52 @@
 """The tokens of a challenge's organisers and members."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import Number, Slug
-from emoscope.server.challenge.pages.console.shell import console, console_router, refused
+from emoscope.server.challenge.pages.console.shell import console_page, console_router
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
 from emoscope.server.challenge.services import challenges, tokens
 from emoscope.server.challenge.views import TokenView
-from emoscope.server.errors import NotFound, ServerError
+from emoscope.server.errors import NotFound
+from emoscope.server.http.forms import Values
 
 router = console_router("/tokens")
+token_page = console_page(router, "", "tokens")
 
 
-@router.get("")
-def _page(visitor: CurrentVisitor, slug: Slug) -> Response:
-    return _show(visitor, slug)
+@token_page.page
+def _tokens(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {"tokens": visitor.ask(tokens.list_tokens, slug)}
 
 
-def _show(visitor: Visitor, slug: str, **values: Any) -> Response:
-    return console(visitor, slug, "tokens", tokens=visitor.ask(tokens.list_tokens, slug), **values)
-
-
-@router.post("")
-def _issue(visitor: FormVisitor, slug: Slug, name: ShortField = "") -> Response:
+@token_page.form("")
+def _issue(visitor: FormVisitor, slug: Slug, name: ShortField = "") -> Values:
     """Create a token for another organiser of this challenge."""
-    try:
-        issued = visitor.ask(tokens.issue_organiser_token, name=name, slug=slug)
-    except ServerError as error:
-        return _show(visitor, slug, error=error, filled={"name": name})
-    return _show(visitor, slug, done=f"Copy {name.strip()}'s token now: it is shown only once.", secret=issued.token)
+    return issue(visitor, name, slug)
 
 
-@router.post("/{token_id}/revoke")
-def _revoke(visitor: FormVisitor, slug: Slug, token_id: Number, confirm: ShortField = "") -> Response:
+def issue(visitor: Visitor, name: str, slug: str | None = None) -> Values:
+    """Create a token for an organiser, and show it once."""
+    issued = visitor.ask(tokens.issue_organiser_token, name=name, slug=slug)
+    return {"done": f"Copy {name.strip()}'s token now: it is shown only once.", "secret": issued.token}
+
+
+@token_page.form("/{token_id}/revoke")
+def _revoke(visitor: FormVisitor, slug: Slug, token_id: Number, confirm: ShortField = "") -> Values | Response:
     listed, challenge = visitor.ask(tokens.list_tokens, slug), visitor.ask(challenges.get_challenge, slug)
-    show, back = partial(_show, visitor, slug), f"/challenges/{slug}/organise/tokens"
-    return revoke(visitor, listed, token_id, confirm, show, challenge=challenge, back=back)
+    back = f"/challenges/{slug}/organise/tokens"
+    return revoke(visitor, listed, token_id, confirm, challenge=challenge, back=back)
 
 
-def revoke(
-    visitor: Visitor, listed: list[TokenView], token_id: int, confirm: str, show: Callable[..., Response], **page: Any
-) -> Response:
+def revoke(visitor: Visitor, listed: list[TokenView], token_id: int, confirm: str, **page: Any) -> Values | Response:
     """Revoke one of the listed tokens, once its owner's name was typed."""
     token = next((token for token in listed if token.id == token_id), None)
     if token is None:
         raise NotFound("no such token")
     own = token_id == visitor.actor.token_id
-    asked = visitor.must_confirm(
+    visitor.must_confirm(
         confirm,
         token.name,
         title=f"Revoke {token.name}'s token?",
@@ -59,8 +55,5 @@ def revoke(
         button="Revoke",
         **page,
     )
-    if asked is not None:
-        return asked
-    if error := refused(visitor, tokens.revoke_token, token_id):
-        return show(error=error)
-    return visitor.go("/sign-in") if own else show(done=f"{token.name}'s token is revoked.")
+    visitor.ask(tokens.revoke_token, token_id)
+    return visitor.go("/sign-in") if own else {"done": f"{token.name}'s token is revoked."}

@@ -1,9 +1,9 @@
-// Detects and splits comma-, semicolon- and tab-separated tables.
+// Detects and splits tables separated by commas, semicolons, vertical bars or tabs.
 // `server/detect/delimited.py` does the same.
 
 import { namesText } from "./columns.js";
 
-const DELIMITERS = { csv: [",", ";", "\t"], tsv: ["\t"], tab: ["\t"] }; // by file extension
+const DELIMITERS = { csv: [",", ";", "|", "\t"], tsv: ["\t"], tab: ["\t"] }; // by file extension
 const NAME = /^[\p{L}_][\p{L}\p{N}_.-]{0,29}$/u;
 
 /** The rows of a table, or null if the text is not a table. Files are recognised by their extension. */
@@ -14,7 +14,7 @@ export function tableRows(text, name = "") {
     const count = (delimiter) => first.split(delimiter).length;
     return even(rowsOf(text, named.reduce((best, one) => (count(one) > count(best) ? one : best)), name), name);
   }
-  for (const delimiter of ["\t", ",", ";"]) {
+  for (const delimiter of ["\t", ",", ";", "|"]) {
     const head = first.split(delimiter).map((cell) => cell.replace(/^"|"$/g, ""));
     if (head.length < 2 || !text.includes("\n")) continue;
     if (head.every((cell) => NAME.test(cell)) && namesText(head)) return even(rowsOf(text, delimiter, "the table"), "the table");

@@ -165,22 +165,3 @@ def upgrade() -> None:
         sa.Column("at", MOMENT, nullable=False),
         sa.Column("text", sa.String(500), nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Remove them, those that refer to others first."""
-    for table in (
-        "submission_log",
-        "results",
-        "jobs",
-        "tokens",
-        "submissions",
-        "merges",
-        "members",
-        "invitations",
-        "teams",
-        "phases",
-        "audit",
-        "challenges",
-    ):
-        op.drop_table(table)

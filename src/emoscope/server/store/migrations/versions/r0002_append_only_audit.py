@@ -20,14 +20,3 @@ def upgrade() -> None:
     )
 
     append_only("audit", "audit", "the audit log is append-only")
-
-
-def downgrade() -> None:
-    """Back to a log that trusts its writers."""
-    if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP TRIGGER audit_append_only ON audit")
-        op.execute("DROP FUNCTION audit_is_append_only()")
-    else:
-        for action in ("update", "delete"):
-            op.execute(f"DROP TRIGGER audit_no_{action}")
-    op.drop_table("comparisons")

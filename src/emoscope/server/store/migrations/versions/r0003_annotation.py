@@ -48,11 +48,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_annotation_events_study_id", "annotation_events", ["study_id", "id"], unique=False)
     append_only("annotation_events", "annotation", "the log of judgements is append-only")
-
-
-def downgrade() -> None:
-    """Remove them, and all judgements with them."""
-    for name in ("annotation_events", "annotators", "study_items", "studies"):
-        op.drop_table(name)
-    if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP FUNCTION annotation_is_append_only()")

@@ -3,8 +3,6 @@
 import sqlalchemy as sa
 from alembic import op
 
-from emoscope.server.store.migrations.tables import refuse_while
-
 revision = "0004"
 down_revision = "0003"
 
@@ -24,13 +22,3 @@ def upgrade() -> None:
                 f"WHEN EXISTS (SELECT 1 FROM {table} WHERE id = NEW.id) "
                 f"BEGIN SELECT RAISE(ABORT, '{message}'); END"
             )
-
-
-def downgrade() -> None:
-    """Back to every task's own metric; a challenge by another one would change its meaning, so there may be none."""
-    named = "SELECT count(*) FROM challenges WHERE metric IS NOT NULL"
-    refuse_while(named, "{count} challenges name a metric, which the former schema cannot hold")
-    if op.get_bind().dialect.name == "sqlite":
-        for table in _LOGS:
-            op.execute(f"DROP TRIGGER {table}_no_replace")
-    op.drop_column("challenges", "metric")

@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from emoscope.server.store.migrations.tables import MOMENT, refuse_while
+from emoscope.server.store.migrations.tables import MOMENT
 
 revision = "0005"
 down_revision = "0004"
@@ -53,17 +53,3 @@ def upgrade() -> None:
         sa.Column("id", sa.String(64), primary_key=True),
         sa.Column("expires_at", MOMENT, nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Back to open registration and scores on all of the gold, unless that would change what somebody relies on."""
-    parted = "SELECT count(*) FROM results WHERE public_score IS NOT NULL"
-    refuse_while(parted, "{count} results are on a part of the gold, which the former schema cannot hold")
-    steered = "SELECT count(*) FROM challenges WHERE registration NOT IN ('open', 'closed')"
-    refuse_while(steered, "{count} challenges do not let everybody in, which the former schema cannot hold")
-    for table in ("ended_sessions", "attempts", "one_time_links"):
-        op.drop_table(table)
-    op.drop_index("ix_members_subject", "members")
-    op.drop_column("annotators", "link")
-    for table, name, _ in reversed(_COLUMNS):
-        op.drop_column(table, name)

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from emoscope.server.store.migrations.tables import MOMENT, refuse_while
+from emoscope.server.store.migrations.tables import MOMENT
 
 revision = "0006"
 down_revision = "0005"
@@ -26,14 +26,3 @@ def upgrade() -> None:
         sa.Column("unsent", sa.JSON, nullable=False),
         sa.Column("sending_until", MOMENT),
     )
-
-
-def downgrade() -> None:
-    """Remove it, unless a team would be back on the board or somebody's words would be lost."""
-    for what, query in (
-        ("disqualified teams", "SELECT count(*) FROM teams WHERE disqualified_for IS NOT NULL"),
-        ("announcements and messages", "SELECT count(*) FROM notices"),
-    ):
-        refuse_while(query, f"there are {{count}} {what}, which the former schema cannot hold")
-    op.drop_table("notices")
-    op.drop_column("teams", "disqualified_for")

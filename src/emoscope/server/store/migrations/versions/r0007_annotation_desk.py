@@ -5,7 +5,7 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-from emoscope.server.store.migrations.tables import MOMENT, append_only, refuse_while
+from emoscope.server.store.migrations.tables import MOMENT, append_only
 
 revision = "0007"
 down_revision = "0006"
@@ -33,15 +33,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_study_notes_study_id", "study_notes", ["study_id", "kind", "id"], unique=False)
     append_only("study_notes", "study_notes", "the notes of a study are append-only", verb="are")
-
-
-def downgrade() -> None:
-    """Remove them, unless the log holds what the former schema cannot read."""
-    changed = "SELECT count(*) FROM annotation_events WHERE kind IN ('revised', 'imported')"
-    refuse_while(changed, "{count} judgements were changed later or imported, which the former schema cannot hold")
-    refuse_while("SELECT count(*) FROM study_notes", "{count} notes of studies would be lost")
-    op.drop_table("study_notes")
-    if op.get_bind().dialect.name == "postgresql":
-        op.execute("DROP FUNCTION study_notes_are_append_only()")
-    for table, name, _ in reversed(_COLUMNS):
-        op.drop_column(table, name)

@@ -38,16 +38,3 @@ def upgrade() -> None:
         sa.Column("paper", sa.String(500), nullable=False),
         sa.Column("updated_at", MOMENT, nullable=False),
     )
-
-
-def downgrade() -> None:
-    """Back to a description, the phases' files and scores."""
-    op.drop_table("reports")
-    op.drop_table("challenge_files")
-    op.drop_column("submissions", "chosen_at")
-    for table, name in (
-        ("challenges", "survey"),
-        ("challenges", "texts"),
-        *((table, name) for table, name, _ in _KEYWORDS),
-    ):
-        op.drop_column(table, name)

@@ -8,10 +8,19 @@ import hashlib
 import hmac
 import secrets
 import time
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
+from datetime import UTC, datetime
+from typing import Any
 
 from itsdangerous import BadData, URLSafeSerializer
+from sqlalchemy import delete
+from starlette.requests import Request
 from starlette.responses import Response
+
+from emoscope.server.http.problems import Problem
+from emoscope.server.http.security import is_cross_site
+from emoscope.server.store import Store
+from emoscope.server.store.models import EndedSession
 
 LIFETIME_SECONDS = 12 * 3600
 JOURNEY_SECONDS = 600
@@ -19,24 +28,19 @@ JOURNEY_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class BrowserSession:
-    """A browser session; `token_id` is 0 before sign-in."""
+    """A browser session; `token_id` is 0 before sign-in, `identity` that at an OpenID provider."""
 
     id: str
     token_id: int
     expires: int
-    identity: tuple[str, str | None, str] | None = None  # at an OpenID provider: subject, address, name
+    identity: list[Any] | None = None  # subject, address, name
 
 
 class Sessions:
-    """Creates and reads session cookies.
+    """Creates and reads session cookies, and ends sessions; `name` is added to the cookie's name."""
 
-    >>> sessions = Sessions(b"k" * 32)
-    >>> session = sessions.begin(7)
-    >>> sessions.decoded(sessions.encoded(session)) == session
-    True
-    """
-
-    def __init__(self, key: bytes, *, https: bool = False) -> None:
+    def __init__(self, store: Store, key: bytes, *, https: bool = False, name: str = "") -> None:
+        self._store = store
         self._key = key
         self._https = https
         # Not the timed serializer: it refuses a cookie from a server whose clock is a moment ahead of ours.
@@ -44,9 +48,23 @@ class Sessions:
             key, salt="emoscope.session", signer_kwargs={"key_derivation": "hmac", "digest_method": hashlib.sha256}
         )
         # With this prefix browsers refuse such a cookie from a subdomain or over plain HTTP.
-        self.cookie = "__Host-emoscope" if https else "emoscope"
+        self.cookie = f"{'__Host-' if https else ''}emoscope{name}"
 
-    def begin(self, token_id: int = 0, identity: tuple[str, str | None, str] | None = None) -> BrowserSession:
+    def current(self, request: Request) -> BrowserSession | None:
+        """The session of a request, unless it has expired or was signed out of."""
+        session = self.decoded(request.cookies.get(self.cookie, ""))
+        if session is not None and (session.token_id or session.identity):
+            with self._store.database.read() as rows:
+                return session if rows.get(EndedSession, session.id) is None else None
+        return session
+
+    def end(self, session: BrowserSession) -> None:
+        """End a session before its cookie expires, and forget ended sessions that have expired."""
+        with self._store.database.write() as rows:
+            rows.execute(delete(EndedSession).where(EndedSession.expires_at < self._store.clock()))
+            rows.merge(EndedSession(id=session.id, expires_at=datetime.fromtimestamp(session.expires, UTC)))
+
+    def begin(self, token_id: int = 0, identity: list[Any] | None = None) -> BrowserSession:
         """A new session with a new id, so that a cookie planted earlier does not work."""
         return BrowserSession(secrets.token_urlsafe(24), token_id, int(time.time()) + LIFETIME_SECONDS, identity)
 
@@ -78,6 +96,13 @@ class Sessions:
         """The CSRF token of the session's forms."""
         return hmac.new(self._key, f"form:{session.id}:{session.token_id}".encode(), hashlib.sha256).hexdigest()
 
+    def check_form(self, request: Request, session: BrowserSession, secret: str) -> None:
+        """Refuse a form that is not from one of our pages in this session's browser."""
+        own = self.form_secret(session).encode()
+        if is_cross_site(request) or not hmac.compare_digest(secret.encode(errors="replace"), own):
+            problem = "this form is out of date or came from another site; load the page again"
+            raise Problem(403, "foreign-form", problem)
+
     def encoded(self, session: BrowserSession) -> str:
         """The cookie's value."""
         return str(self._serializer.dumps(astuple(session)))
@@ -88,7 +113,4 @@ class Sessions:
             session = BrowserSession(*self._serializer.loads(value))
         except BadData:
             return None
-        if session.identity is not None:
-            subject, email, name = session.identity  # a list, as JSON has it
-            session = replace(session, identity=(subject, email, name))
         return session if session.expires > time.time() else None
