@@ -182,23 +182,25 @@ def student_cli(
 
 @app.command("bundle")
 def bundle_cli(
-    student: Annotated[Path, typer.Argument(help="A student's folder, written by `emoscope distil student`.")],
+    students: Annotated[
+        list[Path],
+        typer.Argument(help="A student's folder, written by `emoscope distil student`, or several with other heads."),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
     report: Annotated[
         Path | None,
-        typer.Option(help="The report of a student trained with hold_out=true; by default the student's own."),
+        typer.Option(help="The report of a student trained with hold_out=true; by default the students' own."),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the model.")] = "default",
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> CommandResult:
-    """Write the student as an int8 model that runs without torch, with its priors, temperatures and decisions."""
+    """Write students as an int8 model that runs without torch, with their priors, temperatures and decisions."""
     from emoscope.distil.bundle import student_bundle
-    from emoscope.distil.student import REPORT
 
     with console(stderr=True).status("exporting"):
         context = FitContext(resources=data_root(data))
-        student_bundle(student, report or student / REPORT, output, context, name=name, force=force)
+        student_bundle(students, output, context, report=report, name=name, force=force)
     size = folder_size(output)
     text = f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)"
     return CommandResult({"output": output, "bytes": size}, text)

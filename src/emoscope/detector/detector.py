@@ -140,6 +140,7 @@ class Detector:
         self._model = model
         self._options = options
         self._head = head = model.bundle.head(options.get("labels"))
+        self._block = model.block.of_head(head.name)  # loads the network of these labels, if it is not the only one
         self.name, self.task = model.bundle.name, model.bundle.task
         self.head, self.heads = head.name, tuple(each.name for each in model.bundle.heads)
         self.labels = head.labels
@@ -206,7 +207,7 @@ class Detector:
     @property
     def kernel(self) -> str:
         """What runs the model here: `encoder.c` or onnxruntime, or `any` if the answers do not depend on it."""
-        return " and ".join(sorted(self._model.block.kernels())) or "any"
+        return " and ".join(sorted(self._block.kernels())) or "any"
 
     def _by_label(self, values: Floats) -> dict[str, float]:
         return dict(zip(self.labels, values.tolist(), strict=True))
@@ -289,7 +290,7 @@ class Detector:
         One more turn is enough to mark the answer as truncated; with none, it is marked only if the turns the model
         reads do not fit.
         """
-        read = (self._model.block.turns_read() or len(dialogue)) + beyond
+        read = (self._block.turns_read() or len(dialogue)) + beyond
         for turn in range(len(dialogue)):
             yield Dialogue(dialogue.turns[max(0, turn + 1 - read) : turn + 1], dialogue.id)
 

@@ -73,17 +73,18 @@ class FittedModel:
 
         If the turn to be labelled is too long for the model, it is read in windows and their answers are pooled.
         """
+        block = self.block.of_head(head.name)
         if all(len(turn.text) <= LONG_MESSAGE for each in examples for turn in each.dialogue.turns):
-            return self._of_head(head, self.block.infer(examples))
+            return _of_head(head, block, block.infer(examples))
         shorter = [shortened_example(example) for example in examples]
-        overlong = self._overlong(shorter)
+        overlong = _overlong(block, shorter)
         if not overlong:
-            answers, cut = self._of_head(head, self.block.infer(shorter))
+            answers, cut = _of_head(head, block, block.infer(shorter))
             return answers, cut | too_long(examples)
         parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
         # An explanation asks about hundreds of variants of a long turn, which share most of their windows.
         different = {(window.dialogue, window.turn): window for part in parts for window in part}
-        answers, cut = self._of_head(head, self.block.infer(list(different.values())))
+        answers, cut = _of_head(head, block, block.infer(list(different.values())))
         places = {key: place for place, key in enumerate(different)}
         rows = [[places[window.dialogue, window.turn] for window in part] for part in parts]
         mix = np.array([head.trained[label] for label in head.labels])
@@ -95,33 +96,36 @@ class FittedModel:
 
     def infer_texts(self, head: Head, dialogues: Sequence[Sequence[str]]) -> tuple[Floats, Truncated]:
         """Like `infer`, for the last turns of dialogues given as texts."""
+        block = self.block.of_head(head.name)
         if max(map(len, chain.from_iterable(dialogues)), default=0) <= LONG_MESSAGE:
-            return self._of_head(head, self.block.infer_texts(dialogues))
+            return _of_head(head, block, block.infer_texts(dialogues))
         long = np.array([max(map(len, texts)) > LONG_MESSAGE for texts in dialogues])
         short = [texts for texts, is_long in zip(dialogues, long, strict=True) if not is_long]
         others = [Example.last(Dialogue.of(texts)) for texts, is_long in zip(dialogues, long, strict=True) if is_long]
         probabilities, truncated = np.empty((len(dialogues), len(head.labels))), np.empty(len(dialogues), bool)
         probabilities[long], truncated[long] = self.infer(head, others)
         if short:
-            probabilities[~long], truncated[~long] = self._of_head(head, self.block.infer_texts(short))
+            probabilities[~long], truncated[~long] = _of_head(head, block, block.infer_texts(short))
         return probabilities, truncated
 
-    def _overlong(self, examples: Sequence[Example]) -> set[int]:
-        """Which examples are read in windows; not those with a masked word, which is what the question is about."""
-        places = [place for place, each in enumerate(examples) if len(each.text) > LONG_MESSAGE]
-        places = [place for place in places if not masked(examples[place].text)]
-        overlong = self.block.overlong([examples[place] for place in places]) if places else ()
-        return {place for place, windowed in zip(places, overlong, strict=True) if windowed}
 
-    def _of_head(self, head: Head, prediction: Prediction) -> tuple[Floats, Truncated]:
-        columns = self.block.columns(head.name)
-        labels = self.block.labels[columns]
-        probabilities = prediction.probabilities[:, columns][:, [labels.index(label) for label in head.labels]]
-        if head.temperature != 1:
-            raised = probabilities ** (1 / head.temperature)
-            probabilities = raised / raised.sum(1, keepdims=True)
-        truncated = prediction.truncated
-        return probabilities, np.zeros(len(probabilities), bool) if truncated is None else truncated
+def _overlong(block: Block, examples: Sequence[Example]) -> set[int]:
+    """Which examples are read in windows; not those with a masked word, which is what the question is about."""
+    places = [place for place, each in enumerate(examples) if len(each.text) > LONG_MESSAGE]
+    places = [place for place in places if not masked(examples[place].text)]
+    overlong = block.overlong([examples[place] for place in places]) if places else ()
+    return {place for place, windowed in zip(places, overlong, strict=True) if windowed}
+
+
+def _of_head(head: Head, block: Block, prediction: Prediction) -> tuple[Floats, Truncated]:
+    columns = block.columns(head.name)
+    labels = block.labels[columns]
+    probabilities = prediction.probabilities[:, columns][:, [labels.index(label) for label in head.labels]]
+    if head.temperature != 1:
+        raised = probabilities ** (1 / head.temperature)
+        probabilities = raised / raised.sum(1, keepdims=True)
+    truncated = prediction.truncated
+    return probabilities, np.zeros(len(probabilities), bool) if truncated is None else truncated
 
 
 @lru_cache(2)  # tasks of one worker share the model

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
-from emoscope.core.errors import InputError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import read_json
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import Head
@@ -20,27 +22,42 @@ VOCABULARY = {True: ("everyday", "comments", "meld", "tweets", "isear"), False: 
 
 
 def student_bundle(
-    student: Path, report: Path, folder: Path, fit_context: FitContext, *, name: str = "default", force: bool = False
+    students: Sequence[Path],
+    folder: Path,
+    fit_context: FitContext,
+    *,
+    report: Path | None = None,
+    name: str = "default",
+    force: bool = False,
 ) -> None:
-    """Export a student; `report` is that of a student trained in the same way but with a held-out part (`judge`).
+    """Export a student, or several with different heads as one model; the first head is the default.
 
-    The vocabulary is that of all available text; rarer words are spelled with shorter pieces.
+    `report` is that of students trained in the same way but with a held-out part (`judge`), by default their own. The
+    vocabulary is that of all available text; rarer words are spelled with shorter pieces.
     """
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
-    classifier = MultiTaskClassifier.load(student)
-    heads = student_heads(classifier.heads, _read(student / REPORT)["mix"], _read(report)["heads"], fit_context)
-    texts = [example for task in _tasks(classifier.heads) for example in own_examples(task, fit_context)]
+    classifiers = [MultiTaskClassifier.load(student) for student in students]
+    labels = {head: names for each in classifiers for head, names in each.heads.items()}
+    if len(labels) < sum(len(each.heads) for each in classifiers):
+        raise EmoscopeError("students of one model must have different heads")
+    mix = {head: shares for student in students for head, shares in _read(student / REPORT)["mix"].items()}
+    reports = [report] if report else [student / REPORT for student in students]
+    heads = student_heads(
+        labels, mix, {head: about for path in reports for head, about in _read(path)["heads"].items()}, fit_context
+    )
+    texts = [example for task in _tasks(labels) for example in own_examples(task, fit_context)]
     more = [example for part in VOCABULARY[bool(texts)] for example in pool_part(part, fit_context)]
     kinds = [part for part in (texts, more) if part]
+    records = [each.learnt for each in classifiers if each.learnt is not None]
     export_bundle(
-        classifier,
+        classifiers if len(classifiers) > 1 else classifiers[0],
         folder,
         name=name,
         task="emocontext",
         heads=heads,
         dialogues=[each.context for examples in kinds for each in spread(examples, CALIBRATION // len(kinds))],
-        learnt=classifier.learnt,
+        learnt=reduce(or_, records) if records else None,
         vocabulary=[text for example in texts + more for text in example.dialogue.texts],
         force=force,
     )

@@ -86,8 +86,10 @@ class StudentPlan(FrozenModel):
     """Leave out fold 0 of 10 of each task's dialogues, and score the student on it."""
     start: str | None = None
     """A student to continue from, instead of the encoder and the mixture: its folder, or a model made from one."""
+    freeze_embeddings: bool = False
+    """Keep the word embeddings as they are, so that another student of the same model can share them."""
     heads: tuple[str, ...] = tuple(HEADS)
-    """The label sets it answers with."""
+    """The label sets it answers with; one that continues from `start` has some or all of its."""
     everyday: int = 3
     """How often each everyday dialogue counts."""
     joined: int = JOINED
@@ -254,6 +256,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     check_installed(*NETWORK_PACKAGES, extra="train")
     from emoscope.models.torch.multitask import MultiTaskClassifier
     from emoscope.models.torch.training import seed_everything
+    from emoscope.models.torch.transformer import Transformer
 
     settings = ("encoder", "context", "max_length", "dropout", "layers", "middle")
     network: dict[str, Any] = {"pooling": "mean+focus", **{name: getattr(plan, name) for name in settings}}
@@ -267,9 +270,10 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
         }
     start = teacher = None
     if plan.start is not None:
-        teacher = _student(plan.start)
-        if teacher.heads != targets.heads:
+        teacher = _student(plan.start, plan.heads[0])
+        if not targets.heads.items() <= teacher.heads.items():
             raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(targets.heads)}")
+        teacher.keep_heads(list(targets.heads))
         _widen(teacher, plan, fit_context)
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
@@ -296,6 +300,10 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
             # A prepared encoder that is loaded must give the same student as one just trained.
             seed_everything(fit_context.seed)
             start.replace_head(sum(map(len, targets.heads.values())))
+    if plan.freeze_embeddings:
+        if not isinstance(start, Transformer):
+            raise EmoscopeError("freeze_embeddings: needs a student to continue from (start)")
+        start.encoder.model.get_input_embeddings().requires_grad_(False)
     training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate, "precision": plan.precision}
     student = MultiTaskClassifier(targets.heads, "transformer", network, training, shares=plan.shares)
     student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
@@ -320,14 +328,14 @@ def _widen(student: "MultiTaskClassifier", plan: StudentPlan, fit_context: FitCo
         widen_ffn(network.encoder, plan.middle)
 
 
-def _student(name: str) -> "MultiTaskClassifier":
-    """A student from its own folder, or from the model that was made from it."""
+def _student(name: str, head: str) -> "MultiTaskClassifier":
+    """A student from its own folder, or from the model that was made from it; there, the network with `head`."""
     from emoscope.detector.bundle import resolve
     from emoscope.models.torch.multitask import CONFIG, MultiTaskClassifier
     from emoscope.models.torch.reopened import reopen
 
     folder = Path(name)
-    return MultiTaskClassifier.load(folder) if (folder / CONFIG).is_file() else reopen(resolve(name))
+    return MultiTaskClassifier.load(folder) if (folder / CONFIG).is_file() else reopen(resolve(name), head)
 
 
 def mix_of(targets: Targets, plan: StudentPlan) -> dict[str, dict[str, float]]:

@@ -184,6 +184,11 @@ class Block(Component):
         """Which examples have a turn to label that does not fit into the model, even without its context."""
         return np.zeros(len(examples), bool)
 
+    def of_head(self, head: str) -> "Block":
+        """The part of it that answers for a head: a block that has several networks does not compute the others."""
+        del head
+        return self
+
     def columns(self, head: str) -> slice:
         """The columns of a head's labels."""
         del head
@@ -232,6 +237,7 @@ BLOCKS.add("ngrams", "emoscope.models.linear.ngram_block:NgramBlock")
 BLOCKS.add("transferred", "emoscope.models.torch.transfer:Transferred")
 BLOCKS.add("exported-words", "emoscope.models.onnx.exported_words:ExportedWords")
 BLOCKS.add("exported-encoder", "emoscope.models.onnx.exported_encoder:ExportedEncoder")
+BLOCKS.add("exported-networks", "emoscope.models.onnx.exported_networks:ExportedNetworks")
 BLOCKS.add("hub-graph", "emoscope.models.onnx.hub:HubGraph")
 BLOCKS.add("hub-network", "emoscope.models.torch.hub:HubNetwork")
 

@@ -33,7 +33,7 @@ REFERENCE = (
 
 
 def export_bundle(
-    block: "Block | MultiTaskClassifier",
+    model: "Block | MultiTaskClassifier | Sequence[MultiTaskClassifier]",
     folder: Path,
     *,
     name: str,
@@ -47,18 +47,23 @@ def export_bundle(
 ) -> Bundle:
     """Write a model folder for `emoscope.load`: networks become ONNX graphs, everything else is kept as it is.
 
-    `heads` are the label sets, the first being the default. `dialogues`, a few hundred typical ones, calibrate 8-bit
-    weights; without them the weights are not quantised. Word pieces that do not occur in the texts `vocabulary` are
-    dropped to make the model smaller. `learnt` records the items the model learnt.
+    Several classifiers become one model. `heads` are the label sets, the first being the default. `dialogues`, a few
+    hundred typical ones, calibrate 8-bit weights; without them the weights are not quantised. Word pieces that do not
+    occur in the texts `vocabulary` are dropped to make the model smaller. `learnt` records the items the model learnt.
     """
     check_installed(*PACKAGES, extra="train")
+    from emoscope.models.torch.multitask import export_together
+
     bundle = Bundle(name=name, task=task, heads=tuple(heads))
     with TemporaryDirectory() as work, new_run_folder(folder, force=force, mark=FILE) as part:
         exporter = Exporter(Path(work), reference, dialogues, vocabulary)
-        if isinstance(block, Block):
-            exported = block.export(exporter)
+        labels = {head.name: head.labels for head in heads}
+        if isinstance(model, Block):
+            exported = model.export(exporter)
+        elif isinstance(model, Sequence):
+            exported = export_together(model, exporter, labels)
         else:
-            exported = block.export(exporter, {head.name: head.labels for head in heads})
+            exported = model.export(exporter, labels)
         FittedModel(bundle, exported).save(part)
         if learnt is not None:
             learnt.save(part)

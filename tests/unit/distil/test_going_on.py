@@ -6,15 +6,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
+import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, resolve
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples, vote_shares
-from emoscope.distil.pool import ASKED, REMEMBERED, known_answers, load_answers
+from emoscope.distil.pool import ASKED, HEAD_OF, REMEMBERED, known_answers, load_answers
 from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen
@@ -31,7 +32,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_embedded_model_opens_as_the_network_it_was(name: str) -> None:
     """Its answers are those of the plain graph, but for the rounding of what comes in to a layer."""
     folder, examples = resolve(name), everyday_examples(held_out=True)[:40]
-    classifier, exported = reopen(folder), FittedModel.load(folder).block
+    classifier, exported = reopen(folder, "general"), FittedModel.load(folder).block
     scores, answers = classifier.scores(examples), exported.infer(examples).probabilities
     columns = classifier.columns("general")
     plain = np.exp(scores[:, columns])
@@ -42,7 +43,7 @@ def test_an_embedded_model_opens_as_the_network_it_was(name: str) -> None:
 
 def test_only_a_student_opens_again() -> None:
     with pytest.raises(EmoscopeError, match="nano: cannot be trained further"):
-        reopen(resolve("nano"))
+        reopen(resolve("nano"), "emocontext")
 
 
 def test_everyday_dialogues_that_no_teacher_answered_are_taught_by_their_labels() -> None:
@@ -84,7 +85,7 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
     assert done.exit_code == 0, done.output
     mix = json.loads((tmp_path / "student" / REPORT).read_text())["mix"]
     assert mix["general"] == Bundle.load(resolve("default")).head("general").trained
-    before, after = reopen(resolve("default")), MultiTaskClassifier.load(tmp_path / "student")
+    before, after = reopen(resolve("default"), "general"), MultiTaskClassifier.load(tmp_path / "student")
     assert after.heads == before.heads
     assert [network.encoder.model.config.intermediate_size for network in (before.network, after.network)] == [512, 640]
     examples = everyday_examples(held_out=True)[:60]
@@ -95,6 +96,31 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
     assert before.learnt is not None
     assert set(before.learnt.sources) <= set(after.learnt.sources)
     assert not any(name.startswith(("teacher: teacher: ", "teacher: text: ")) for name in after.learnt.sources)
+
+
+@pytest.mark.slow
+def test_students_of_some_heads_become_one_model(data: Path, tmp_path: Path) -> None:
+    """Both start from `default` and keep its word embeddings, so the model stores them once."""
+    run("distil", "remember", "default", "-o", tmp_path / "known", "--limit", "6", "--data", data)
+    sets = {"general": ("general",), "tasks": ("emocontext", "emotionx", "iest")}
+    for name, heads in sets.items():
+        files = [tmp_path / "known" / f"{task}.npz" for task, head in HEAD_OF.items() if head in heads]
+        plan = ("start=default", f"heads={json.dumps(heads)}", "freeze_embeddings=true", "epochs=1", "limit=6")
+        more = [word for setting in plan for word in ("--set", setting)]
+        done = run("distil", "student", *files, "-o", tmp_path / name, *more, "--data", data, "--device", "cpu")
+        assert done.exit_code == 0, done.output
+    students = [MultiTaskClassifier.load(tmp_path / name) for name in sets]
+    assert [tuple(student.heads) for student in students] == list(sets.values())
+    before = reopen(resolve("default"), "general")
+    tables = [each.fitted().encoder.model.get_input_embeddings().weight for each in (before, *students)]
+    assert all(torch.equal(tables[0], table) for table in tables)
+    done = run("distil", "bundle", tmp_path / "general", tmp_path / "tasks", "-o", tmp_path / "model", "--data", data)
+    assert done.exit_code == 0, done.output
+    detector = emoscope.load(tmp_path / "model")
+    assert detector.heads == tuple(HEADS)
+    assert detector.with_(labels="iest").detect("so happy").label in HEADS["iest"]
+    done = run("distil", "bundle", tmp_path / "tasks", tmp_path / "tasks", "-o", tmp_path / "same", "--data", data)
+    assert str(done.exception) == "students of one model must have different heads"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.everyday import GENERAL, everyday_examples
 from emoscope.distil.pool import load_answers, own_examples
-from emoscope.distil.student import HEADS, REPORT, StudentPlan, fit_student, gather, judge, save_report
+from emoscope.distil.student import HEADS, StudentPlan, fit_student, gather, judge, save_report
 from emoscope.distil.teacher import (
     ANSWERS,
     PLAN,
@@ -176,7 +176,7 @@ def test_a_teacher_of_all_data_teaches_a_student(corpora: str, data: Path, encod
     student = fit_student(targets, small, context)
     student.save(tmp_path / "student")
     save_report(tmp_path / "student", {"mix": targets.mix(), "heads": judge(student, context)})
-    student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", context, name="mine")
+    student_bundle([tmp_path / "student"], tmp_path / "bundle", context, name="mine")
     detector = emoscope.load(tmp_path / "bundle")
     assert detector.labels == GENERAL
     assert sum(detector.detect(["I love you"]).scores.values()) == pytest.approx(1)

@@ -35,7 +35,6 @@ from emoscope.distil.pool import (
 )
 from emoscope.distil.student import (
     HEADS,
-    REPORT,
     StudentPlan,
     Targets,
     fit_student,
@@ -441,7 +440,7 @@ def test_student_is_evaluated_on_unseen_items(data: Path, encoder: str, tmp_path
 
     student.save(tmp_path / "student")
     save_report(tmp_path / "student", {"mix": pool.mix(), "heads": report})
-    student_bundle(tmp_path / "student", tmp_path / "student" / REPORT, tmp_path / "bundle", fit_context)
+    student_bundle([tmp_path / "student"], tmp_path / "bundle", fit_context)
     rows = own_examples("iest", fit_context)[:8]
     bundle = emoscope.load(tmp_path / "bundle", labels="iest")
     assert bundle.heads == tuple(HEADS)
@@ -462,7 +461,7 @@ def test_student_is_evaluated_on_unseen_items(data: Path, encoder: str, tmp_path
     assert set(predict(own_examples("emotionx-push", fit_context)[:5])) <= set(HEADS["emotionx"])
     (tmp_path / "report.json").write_text("{}")
     with pytest.raises(InputError, match=r"report.json: expected a student's report"):
-        student_bundle(tmp_path / "student", tmp_path / "report.json", tmp_path / "other", fit_context)
+        student_bundle([tmp_path / "student"], tmp_path / "other", fit_context, report=tmp_path / "report.json")
 
 
 def test_a_language_model_is_a_member(data: Path, encoder: str, tmp_path: Path) -> None:

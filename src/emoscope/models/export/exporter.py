@@ -5,14 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from emoscope.core.dialogue import Dialogue
+from emoscope.models.block import Block
+from emoscope.models.onnx.description import WEIGHTS
 from emoscope.models.onnx.exported import VECTORS, Exported
 
 if TYPE_CHECKING:
     from emoscope.models.torch.frozen import EncoderFeatures
     from emoscope.models.torch.network import Network
+
+Loadable = TypeVar("Loadable", bound=Block)
 
 
 @dataclass(frozen=True)
@@ -32,17 +36,25 @@ class Exporter:
 
     def encoder(self, network: "Network", block: Exported, columns: Sequence[int] | None = None) -> Exported:
         """Export a transformer and load it as a block; `columns` are the outputs to keep, by default all."""
-        from emoscope.models.export.network import export_network
+        return self.encoders({"": (network, columns)}, block)
 
-        folder = self.new_folder()
-        export_network(
-            network,
-            folder,
-            reference=self.reference,
-            calibration=self.calibration,
-            vocabulary=self.vocabulary,
-            columns=columns,
-        )
+    def encoders(self, networks: Mapping[str, tuple["Network", Sequence[int] | None]], block: Loadable) -> Loadable:
+        """Export transformers, each with the outputs to keep, into one folder, and load it as a block."""
+        from emoscope.models.export.network import export_network
+        from emoscope.models.export.writer import WeightFile
+
+        folder, weights = self.new_folder(), WeightFile(WEIGHTS)
+        for name, (network, columns) in networks.items():
+            export_network(
+                network,
+                folder,
+                reference=self.reference,
+                calibration=self.calibration,
+                vocabulary=self.vocabulary,
+                columns=columns,
+                name=name,
+                weights=weights,
+            )
         block.load_weights(folder)
         return block
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import write_file
+from emoscope.core.files import whole_text, write_file
 from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
 from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Plain
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.quantise import quantise
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
 from emoscope.models.export.writer import GraphWriter, WeightFile
-from emoscope.models.onnx.description import FLOAT, INT8, ROLES, TOKENIZER, WEIGHTS, Description, Graph
+from emoscope.models.onnx.description import FLOAT, INT8, ROLES, TOKENIZER, WEIGHTS, Description, Graph, named
 from emoscope.models.onnx.layout import Feed, Layout
 from emoscope.models.onnx.session import open_graph
 from emoscope.models.text.tokenizer import Tokenizer
@@ -36,30 +36,36 @@ def export_network(
     calibration: Sequence[Dialogue] | None = None,
     vocabulary: Sequence[str] | None = None,
     columns: Sequence[int] | None = None,
+    name: str = "",
+    weights: WeightFile | None = None,
 ) -> None:
     """Write a network's graphs, tokenizer and description.
 
     With `calibration`, dialogues like those to be labelled, the weights are quantised to 8 bits. With the texts
     `vocabulary`, tokens that do not occur in them are dropped. `columns` are the outputs to keep, by default all. The
-    graphs are checked with `reference` whenever they are loaded.
+    graphs are checked with `reference` whenever they are loaded. Several networks in one folder have names and share
+    `weights`; they must have the same tokenizer.
     """
     source = Source(network, vocabulary, columns)
     feeds = source.feeds(reference)
     folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / TOKENIZER, source.tokenizer_json)
-    weights = WeightFile(WEIGHTS)
+    tokenizer = folder / TOKENIZER
+    if tokenizer.is_file() and whole_text(tokenizer) != source.tokenizer_json:
+        raise EmoscopeError("networks with different vocabularies cannot be in one model")
+    write_file(tokenizer, source.tokenizer_json)
+    weights = weights or WeightFile(WEIGHTS)
     arithmetics: dict[str, Arithmetic]
     if calibration is None:
         architecture = source.architecture
-        arithmetics = {FLOAT: Plain(architecture.pieces)}
+        arithmetics = {named(FLOAT, name): Plain(architecture.pieces)}
     else:
         architecture, table = quantise(source.architecture, probe(source, source.feeds(calibration)))
-        arithmetics = {INT8: Int8(table), FLOAT: Dequantised(table)}
+        arithmetics = {named(INT8, name): Int8(table), named(FLOAT, name): Dequantised(table)}
     for file, arithmetic in arithmetics.items():
         write_file(folder / file, source.graph(architecture, arithmetic, weights).write(source.head))
     weights.save(folder)
     graphs = _measured(folder, list(arithmetics), feeds)
-    Description(source.layout, tuple(reference), graphs).save(folder)
+    Description(source.layout, tuple(reference), graphs).save(folder, name)
 
 
 class Source:
@@ -124,14 +130,17 @@ def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int]
 
 
 def _measured(folder: Path, files: Sequence[str], feeds: Sequence[Feed]) -> tuple[Graph, ...]:
-    """The graphs with their scores; 8-bit scores may differ on other machines by as much as quantisation costs."""
+    """The graphs with their scores, the one in single precision last.
+
+    8-bit scores may differ on other machines by as much as quantisation costs.
+    """
     scores = {}
     for file in files:
         run = open_graph(folder / file)
         scores[file] = np.concatenate([run(feed)[0] for feed in feeds])
-    cost = float(np.abs(scores[files[0]] - scores[FLOAT]).max())
+    cost = float(np.abs(scores[files[0]] - scores[files[-1]]).max())
     graphs = []
     for file in files:
         rows = tuple(tuple(float(f"{score:.6g}") for score in row) for row in scores[file].tolist())
-        graphs.append(Graph(file, rows, FLOAT_TOLERANCE if file == FLOAT else max(cost, FLOAT_TOLERANCE)))
+        graphs.append(Graph(file, rows, FLOAT_TOLERANCE if file == files[-1] else max(cost, FLOAT_TOLERANCE)))
     return tuple(graphs)

@@ -1,5 +1,6 @@
 """Writing ONNX graphs node by node, their weights in one file that several graphs share."""
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +24,21 @@ class WeightFile:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._arrays: dict[str, tuple[int, NDArray[Any]]] = {}  # with their offsets
+        self._arrays: dict[bytes, tuple[int, NDArray[Any]]] = {}  # by their hashes, with their offsets
         self._end = 0
 
     def tensor(self, name: str, array: NDArray[Any]) -> Any:
-        """An array as a graph's constant; an array of the same name is stored once."""
+        """An array as a graph's constant; equal arrays are stored once."""
         onnx = require("onnx", extra="train")
         array = np.ascontiguousarray(array)
         if array.nbytes <= _INLINE_BYTES:
             return onnx.numpy_helper.from_array(array, name)
-        if name not in self._arrays:
-            self._arrays[name] = self._end, array
+        key = hashlib.sha256(array.data).digest()
+        if key not in self._arrays:
+            self._arrays[key] = self._end, array
             self._end += -(-array.nbytes // _ALIGNMENT) * _ALIGNMENT
         kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
-        place = {"location": self.file, "offset": self._arrays[name][0], "length": array.nbytes}
+        place = {"location": self.file, "offset": self._arrays[key][0], "length": array.nbytes}
         external = [onnx.StringStringEntryProto(key=key, value=str(value)) for key, value in place.items()]
         where = onnx.TensorProto.EXTERNAL
         return onnx.TensorProto(
@@ -61,7 +63,7 @@ class GraphWriter:
         self._constants: dict[str, Any] = {}
 
     def constant(self, name: str, value: NDArray[Any]) -> str:
-        """A constant; graphs with the same weight file share it by its name."""
+        """A constant; graphs with the same weight file share equal ones."""
         if name not in self._constants:
             self._constants[name] = self._weights.tensor(name, value)
         return name

@@ -19,6 +19,15 @@ INT8, FLOAT = "int8.onnx", "float.onnx"
 ROLES = ("start", "end", "mask", "padding")  # of special tokens
 
 
+def named(file: str, network: str) -> str:
+    """The name of a network's file, if a folder has several networks; the first has no name.
+
+    >>> named(INT8, ""), named(INT8, "tasks")
+    ('int8.onnx', 'tasks.int8.onnx')
+    """
+    return f"{network}.{file}" if network else file
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """A graph's file, its scores of the reference dialogues, and how much they may differ on other machines."""
@@ -30,25 +39,25 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The content of `network.json`; `graphs` are in the order in which they are tried."""
+    """The content of a network's `network.json`; `graphs` are in the order in which they are tried."""
 
     layout: Layout
     reference: tuple[Dialogue, ...]
     graphs: tuple[Graph, ...]
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, network: str = "") -> None:
         """Write `network.json`."""
         content = {
             **asdict(self.layout),
             "reference": [[[turn.text, turn.speaker] for turn in dialogue.turns] for dialogue in self.reference],
             "graphs": [asdict(graph) for graph in self.graphs],
         }
-        write_file(folder / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        write_file(folder / named(FILE, network), json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     @classmethod
-    def load(cls, folder: Path) -> "Description":
+    def load(cls, folder: Path, network: str = "") -> "Description":
         """Read `network.json`."""
-        path = folder / FILE
+        path = folder / named(FILE, network)
         try:
             content = json.loads(whole_text(path))
             return cls(

@@ -10,7 +10,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.files import whole_text
 from emoscope.models.block import Floats, Truncated
 from emoscope.models.native.encoder import NativeEncoder, UnsupportedGraphError
-from emoscope.models.onnx.description import INT8, TOKENIZER, Description
+from emoscope.models.onnx.description import INT8, TOKENIZER, Description, named
 from emoscope.models.onnx.exported import Exported
 from emoscope.models.onnx.layout import Layout, batches_in_order, batches_of_equal_length
 from emoscope.models.onnx.session import open_first
@@ -24,6 +24,8 @@ ROWS_AT_ONCE = 128
 
 class ExportedEncoder(Exported):
     """A transformer as graphs; with `heads`, one pass predicts all label sets. Safe to use from many threads.
+
+    `network` is its name, if its folder has several: see `ExportedNetworks`.
 
     An example's logits are the same alone and in any batch, because nothing is ever padded: `encoder.c` computes rows
     of any length together, onnxruntime only rows of the same length.
@@ -40,12 +42,14 @@ class ExportedEncoder(Exported):
         labels: Sequence[str] = (),
         questions: Sequence[Mapping[str, Any]] = (),
         heads: Mapping[str, Sequence[str]] | None = None,
+        network: str = "",
     ) -> None:
+        self.network = network
         self.heads = {name: tuple(names) for name, names in (heads or {}).items()}
         super().__init__([label for names in self.heads.values() for label in names] or labels, questions)
 
     def open(self, folder: Path) -> None:
-        description = Description.load(folder)
+        description = Description.load(folder, self.network)
         layout = self.layout = description.layout
         self.tokenizer = Tokenizer.read(whole_text(folder / TOKENIZER), **layout.special)
         reference = layout.window.rows([Example.last(dialogue) for dialogue in description.reference], self.tokenizer)
@@ -55,17 +59,17 @@ class ExportedEncoder(Exported):
             self._scores, self._batches = native.scores, batches_in_order
             return
         run, file = open_first(folder, description.graphs, [layout.feed([row]) for row in reference])
-        self.kernel = "onnxruntime" if file == INT8 else "onnxruntime in single precision"
+        self.kernel = "onnxruntime" if file == named(INT8, self.network) else "onnxruntime in single precision"
         self._scores, self._batches = lambda rows: run(layout.feed(rows))[0], batches_of_equal_length
 
-    @staticmethod
-    def _native(folder: Path, description: Description, reference: Sequence[TokenRow]) -> NativeEncoder | None:
+    def _native(self, folder: Path, description: Description, reference: Sequence[TokenRow]) -> NativeEncoder | None:
         """The 8-bit graph in encoder.c, if it reproduces the stored scores on this machine."""
-        stored = next((graph for graph in description.graphs if graph.file == INT8), None)
+        file = named(INT8, self.network)
+        stored = next((graph for graph in description.graphs if graph.file == file), None)
         if stored is None:
             return None
         try:
-            native = NativeEncoder(folder / INT8, description.layout)
+            native = NativeEncoder(folder / file, description.layout)
         except (UnsupportedGraphError, OSError, ValueError, LookupError):  # onnxruntime reports damaged files better
             return None
         error = np.abs(native.scores(reference) - np.array(stored.scores)).max()

@@ -30,7 +30,7 @@ def open_graph(path: Path) -> Run:
     options.log_severity_level = 4  # errors are raised as well
     # The graphs need no optimisation, except that the float graph still has constants to compute.
     level = onnxruntime.GraphOptimizationLevel
-    options.graph_optimization_level = level.ORT_ENABLE_BASIC if path.name == FLOAT else level.ORT_DISABLE_ALL
+    options.graph_optimization_level = level.ORT_ENABLE_BASIC if path.name.endswith(FLOAT) else level.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
     def run(feed: Feed) -> list[NDArray[Any]]:

@@ -16,6 +16,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.models.block import Block, Floats, one_hot
 from emoscope.models.export.exporter import Exporter
 from emoscope.models.onnx.exported_encoder import ExportedEncoder
+from emoscope.models.onnx.exported_networks import ExportedNetworks
 from emoscope.models.probabilities import head_columns
 from emoscope.models.torch.losses import MultiTaskLoss
 from emoscope.models.torch.network import Network
@@ -52,6 +53,18 @@ class MultiTaskClassifier(TrainedNetwork):
     def columns(self, head: str) -> slice:
         """The columns of a head's labels."""
         return head_columns(self.heads, head)
+
+    def keep_heads(self, heads: Sequence[str]) -> None:
+        """Drop the other heads, and put these into the given order."""
+        network: Any = self.fitted()
+        columns = [column for head in heads for column in range(self.outputs)[self.columns(head)]]
+        former = network.head[-1]
+        self.heads = {head: self.heads[head] for head in heads}
+        self.shares = {head: self.shares[head] for head in heads}
+        network.replace_head(self.outputs)
+        with torch.no_grad():
+            network.head[-1].weight.copy_(former.weight[columns])
+            network.head[-1].bias.copy_(former.bias[columns])
 
     def targets(self, labelled: Mapping[str, Sequence[Example]]) -> tuple[list[Example], Floats]:
         """The examples of all heads as one list, and their table of one-hot targets."""
@@ -94,13 +107,17 @@ class MultiTaskClassifier(TrainedNetwork):
 
     def export(self, exporter: Exporter, heads: Mapping[str, Sequence[str]]) -> Block:
         """The network as a graph with some of its heads, their labels in the given order."""
+        return exporter.encoder(self.fitted(), ExportedEncoder(heads=heads), columns=self._places(heads))
+
+    def _places(self, heads: Mapping[str, Sequence[str]]) -> list[int]:
+        """The columns of labels in another order."""
         places: list[int] = []
         for name, labels in heads.items():
             own_labels = self.heads.get(name, ())
             if set(own_labels) != set(labels):
                 raise EmoscopeError(f"head {name} has the labels {', '.join(own_labels)}")
             places += [self.columns(name).start + own_labels.index(label) for label in labels]
-        return exporter.encoder(self.fitted(), ExportedEncoder(heads=heads), columns=places)
+        return places
 
     def save(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -119,3 +136,15 @@ class MultiTaskClassifier(TrainedNetwork):
         classifier.load_weights(folder)
         classifier.learnt = LearntItems.load(folder)
         return classifier
+
+
+def export_together(
+    classifiers: Sequence[MultiTaskClassifier], exporter: Exporter, heads: Mapping[str, Sequence[str]]
+) -> Block:
+    """Classifiers with different heads as one block, in which word embeddings that they share are stored once."""
+    parts, networks = {}, {}
+    for number, each in enumerate(classifiers):
+        name = next(iter(each.heads)) if number else ""
+        networks[name] = {head: heads[head] for head in each.heads}
+        parts[name] = each.fitted(), each._places(networks[name])
+    return exporter.encoders(parts, ExportedNetworks(networks))

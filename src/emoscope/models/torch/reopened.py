@@ -14,7 +14,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.models.block import Block
 from emoscope.models.export.architecture import FAMILIES
 from emoscope.models.native.graph_file import GraphFile
-from emoscope.models.onnx.description import FLOAT, TOKENIZER, Description
+from emoscope.models.onnx.description import FLOAT, TOKENIZER, Description, named
 from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.models.onnx.layout import Layout
 from emoscope.models.torch.multitask import MultiTaskClassifier
@@ -25,18 +25,20 @@ _PREFIX, _PARTS = FAMILIES["bert"]
 _ROLES = {"start": "cls_token", "end": "sep_token", "mask": "mask_token", "padding": "pad_token"}
 
 
-def reopen(folder: Path) -> MultiTaskClassifier:
+def reopen(folder: Path, head: str) -> MultiTaskClassifier:
     """The classifier that a bundle was exported from, with the bundle's weights; 8-bit weights stay rounded.
 
-    >>> reopen(Path("src/emoscope/detector/assets/default")).heads["emotionx"]  # doctest: +SKIP
+    If the bundle has several networks, the one with `head` is reopened.
+
+    >>> reopen(Path("src/emoscope/detector/assets/default"), "emotionx").heads["emotionx"]  # doctest: +SKIP
     ('neutral', 'joy', 'sadness', 'anger')
     """
     model = folder / "model"
-    block = Block.load(model)
+    block = Block.load(model).of_head(head)
     unfit = EmoscopeError(f"{folder}: cannot be trained further; only an exported student with a BERT encoder can")
     if not isinstance(block, ExportedEncoder) or not block.heads:
         raise unfit
-    graph, layout = GraphFile.read(model / FLOAT), Description.load(model).layout
+    graph, layout = GraphFile.read(model / named(FLOAT, block.network)), Description.load(model, block.network).layout
     if "relative" in graph.constants or "Relu" in {node.kind for node in graph.nodes} or layout.window.special:
         raise unfit
     encoder = _encoder(graph, layout)
