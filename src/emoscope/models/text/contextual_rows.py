@@ -1,12 +1,11 @@
 """How networks over a frozen encoder's features read an example. Without torch, so exported networks use it too."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from emoscope.core.dialogue import Example
-from emoscope.models.text.frozen_words import FrozenFeatures, HalfFloats
+from emoscope.models.text.frozen_words import FrozenFeatures
 from emoscope.models.text.padding import padded
 from emoscope.models.text.word_rows import (
     Arrays,
@@ -20,13 +19,6 @@ from emoscope.models.text.word_rows import (
 )
 
 GROUP = 64  # turns that are padded to a common length
-
-
-class TurnFeatures(NamedTuple):
-    """The features of a turn: a vector for each word, and one for the whole turn."""
-
-    words: HalfFloats
-    sentence: HalfFloats
 
 
 class TurnRows(Rows):
@@ -49,8 +41,7 @@ class TurnRows(Rows):
         distinct = list(dict.fromkeys(text for turns in texts for text in turns))
         words = self.frozen_features.tokenizer.words(distinct)
         too_long = {text for text, row in zip(distinct, words, strict=True) if sum(map(len, row)) > self.max_length - 2}
-        vectors = self.frozen_features.words(words, length=self.max_length)
-        features = {text: TurnFeatures(*each) for text, each in zip(distinct, map(_with_a_word, vectors), strict=True)}
+        features = dict(zip(distinct, self.frozen_features.words(words, length=self.max_length), strict=True))
         return [
             {
                 "turns": [features[text] for text in turns],
@@ -96,20 +87,14 @@ class WordAndVectorRows(WordRows):
         token_ids = dict(zip(words, self.frozen_features.tokenizer.spelled(words), strict=True))
         longest = min(4 * self.max_length, self.frozen_features.longest)
         rows = [[token_ids[token] for token in row] for row in tokens.values()]
-        vectors = dict(zip(tokens, map(_with_a_word, self.frozen_features.words(rows, length=longest)), strict=True))
+        vectors = dict(zip(tokens, self.frozen_features.words(rows, length=longest), strict=True))
         for item, example in zip(items, examples, strict=True):
-            item["contextual"] = [vectors[text][0] for text in self.turn_texts(example)]
+            item["contextual"] = [vectors[text].words for text in self.turn_texts(example)]
         return items
 
     def arrays(self, items: Sequence[Item]) -> Arrays:
         rows = [row for item in items for row in item["contextual"]]
         return {**super().arrays(items), "contextual": padded(rows, dtype=np.float16)}
-
-
-def _with_a_word(vectors: tuple[HalfFloats, HalfFloats]) -> tuple[HalfFloats, HalfFloats]:
-    """The vectors of a turn; a turn without words gets one, that of the whole turn."""
-    words, sentence = vectors
-    return (words if len(words) else sentence[None]), sentence
 
 
 KINDS: dict[str, type[Rows]] = {

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,13 @@ from emoscope.models.text.tokenizer import Tokenizer
 
 HalfFloats = NDArray[np.float16]
 Words = Sequence[Sequence[int]]  # token ids, grouped by word
+
+
+class TurnFeatures(NamedTuple):
+    """The features of a turn: a vector for each word, and one for the whole turn."""
+
+    words: HalfFloats
+    sentence: HalfFloats
 
 
 class FrozenFeatures(ABC):
@@ -27,21 +35,21 @@ class FrozenFeatures(ABC):
     def save(self, folder: Path) -> None:
         """Write the encoder."""
 
-    def words(self, rows: Sequence[Words], *, length: int) -> list[tuple[HalfFloats, HalfFloats]]:
+    def words(self, rows: Sequence[Words], *, length: int) -> list[TurnFeatures]:
         """A vector for each word of a row, the mean of its tokens', and one for the whole row.
 
-        Of a row with more than `length` tokens only the last words are read; the others get zeros.
+        Of a row with more than `length` tokens only the last words are read; the others get zeros. A row without words
+        gets one, that of the whole row.
         """
         read = [_last_words(row, length - 2) for row in rows]
         start, end = self.tokenizer.start, self.tokenizer.end
         token_rows = [np.array([start, *(token for word in row for token in word), end], np.int32) for row in read]
-        return [
-            (
-                _word_means(vectors[1:-1], [len(word) for word in words], len(row)),
-                np.asarray(vectors.astype(np.float32).mean(0), np.float16),
-            )
-            for vectors, words, row in zip(self.vectors(token_rows), read, rows, strict=True)
-        ]
+        features = []
+        for vectors, words, row in zip(self.vectors(token_rows), read, rows, strict=True):
+            sentence = np.asarray(vectors.astype(np.float32).mean(0), np.float16)
+            means = _word_means(vectors[1:-1], [len(word) for word in words], len(row))
+            features.append(TurnFeatures(means if len(means) else sentence[None], sentence))
+        return features
 
 
 def _last_words(row: Words, room: int) -> list[Sequence[int]]:
