@@ -4,14 +4,13 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import write_file
-from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
+from emoscope.models.export.architecture import Architecture, Floats, Linear, arrays_of, linear, read_architecture
 from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Plain
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.quantise import quantise
@@ -86,7 +85,8 @@ class Source:
         segments = network.settings.segments and architecture.segments is not None and not self.rounded
         self.layout = Layout(network.window, network.settings.pooling, segments, special)
         self.tokenizer = Tokenizer.read(self.tokenizer_json, **special)
-        self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
+        head = arrays_of(network.head)
+        self.head = [linear(head, str(place)) for place in range(len(network.head)) if f"{place}.weight" in head]
         if columns is not None:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
 
@@ -99,11 +99,6 @@ class Source:
         """The graph of the network, with its own or equivalent weights."""
         graph, layout = GraphWriter(weights), self.layout
         return EncoderGraph(architecture, arithmetic, graph, layout.segments, layout=layout, rounded=self.rounded)
-
-
-def _linear(module: Any) -> Linear:
-    weight = np.ascontiguousarray(module.weight.detach().float().cpu().numpy().T)
-    return Linear(weight, module.bias.detach().float().cpu().numpy())
 
 
 def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int], list[Floats]]:
