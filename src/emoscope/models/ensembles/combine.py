@@ -62,8 +62,7 @@ class Combination(Ensemble):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
-        # Older files also store the number of parts.
-        return cls(list(children.values()), **{name: value for name, value in config.items() if name != "parts"})
+        return cls(list(children.values()), **config)
 
 
 class Mean(Combination):
