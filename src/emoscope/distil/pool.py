@@ -231,15 +231,9 @@ def save_answers(
     save_arrays(path, {"about": np.array(about), **tables})
 
 
-def teacher_sources(path: Path) -> dict[str, int]:
-    """The sources that the teacher of a file learnt from, with their sizes; empty if the file does not say."""
-    with open_arrays(path, _FILE) as kept:
-        return dict(json.loads(str(kept["about"])).get("sources", {}))
-
-
-def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:
-    """Read what `save_answers` wrote: the task, its labels, and the tables."""
+def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats], dict[str, int]]:
+    """Read what `save_answers` wrote: the task, its labels, the tables, and the teacher's sources, if it says them."""
     with open_arrays(path, _FILE) as kept:
         about = json.loads(str(kept["about"]))
         tables = {name: table.astype(np.float64) for name, table in kept.items() if name != "about"}
-    return about["task"], tuple(about["labels"]), tables
+    return about["task"], tuple(about["labels"]), tables, about.get("sources", {})

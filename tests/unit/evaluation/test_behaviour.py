@@ -6,7 +6,7 @@ import pytest
 
 import emoscope
 from emoscope.core.dialogue import Example
-from emoscope.evaluation.behaviour import EMOTIONS, labels_for
+from emoscope.evaluation.behaviour.cases import EMOTIONS, labels_for
 from emoscope.evaluation.phenomena import has_negation
 from emoscope.evaluation.slices import SLICES
 

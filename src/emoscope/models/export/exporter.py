@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exporter:
-    """The folder for graphs during an export, and the options for transformers: see `export_network`."""
+    """The folder for graphs during an export, and the options for transformers.
+
+    With `calibration`, dialogues like those to be labelled, the weights are quantised to 8 bits. With the texts
+    `vocabulary`, tokens that do not occur in them are dropped. The graphs are checked with `reference` whenever they
+    are loaded.
+    """
 
     folder: Path
     reference: Sequence[Dialogue]
@@ -35,14 +40,7 @@ class Exporter:
         from emoscope.models.export.network import export_network
 
         folder = self.new_folder()
-        export_network(
-            network,
-            folder,
-            reference=self.reference,
-            calibration=self.calibration,
-            vocabulary=self.vocabulary,
-            columns=columns,
-        )
+        export_network(network, folder, self, columns)
         block.load_weights(folder)
         return block
 

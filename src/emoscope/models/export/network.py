@@ -12,6 +12,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import write_file
 from emoscope.models.export.architecture import Architecture, Floats, Linear, arrays_of, linear, read_architecture
 from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Plain
+from emoscope.models.export.exporter import Exporter
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.quantise import quantise
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
@@ -27,46 +28,31 @@ from emoscope.models.torch.transformer import Transformer
 FLOAT_TOLERANCE = 1e-3
 
 
-def export_network(
-    network: Network,
-    folder: Path,
-    *,
-    reference: Sequence[Dialogue],
-    calibration: Sequence[Dialogue] | None = None,
-    vocabulary: Sequence[str] | None = None,
-    columns: Sequence[int] | None = None,
-) -> None:
-    """Write a network's graphs, tokenizer and description.
-
-    With `calibration`, dialogues like those to be labelled, the weights are quantised to 8 bits. With the texts
-    `vocabulary`, tokens that do not occur in them are dropped. `columns` are the outputs to keep, by default all. The
-    graphs are checked with `reference` whenever they are loaded.
-    """
-    source = Source(network, vocabulary, columns)
-    feeds = source.feeds(reference)
+def export_network(network: Network, folder: Path, options: Exporter, columns: Sequence[int] | None = None) -> None:
+    """Write a network's graphs, tokenizer and description; `columns` are the outputs to keep, by default all."""
+    source = Source(network, options.vocabulary, columns)
+    feeds = source.feeds(options.reference)
     folder.mkdir(parents=True, exist_ok=True)
     write_file(folder / TOKENIZER, source.tokenizer_json)
     weights = WeightFile(WEIGHTS)
     arithmetics: dict[str, Arithmetic]
-    if calibration is None:
+    if options.calibration is None:
         architecture = source.architecture
         arithmetics = {FLOAT: Plain(architecture.pieces)}
     else:
-        architecture, table = quantise(source.architecture, probe(source, source.feeds(calibration)))
+        architecture, table = quantise(source.architecture, probe(source, source.feeds(options.calibration)))
         arithmetics = {INT8: Int8(table), FLOAT: Dequantised(table)}
     for file, arithmetic in arithmetics.items():
         write_file(folder / file, source.graph(architecture, arithmetic, weights).write(source.head))
     weights.save(folder)
     graphs = _measured(folder, list(arithmetics), feeds)
-    Description(source.layout, tuple(reference), graphs).save(folder)
+    Description(source.layout, tuple(options.reference), graphs).save(folder)
 
 
 class Source:
     """The parts of a network that go into its graphs."""
 
-    def __init__(
-        self, network: Network, vocabulary: Sequence[str] | None = None, columns: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, network: Network, vocabulary: Sequence[str] | None, columns: Sequence[int] | None) -> None:
         if not isinstance(network, Transformer):
             raise EmoscopeError(
                 f"cannot export {type(network).__name__}: only fine-tuned transformers run without torch"
