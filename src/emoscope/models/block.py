@@ -68,9 +68,13 @@ class Component(ABC):
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments except the children, as JSON values: the attributes with the same names."""
-        arguments = signature(type(self)).parameters.values()
-        names = [argument.name for argument in arguments if argument.kind is not Parameter.VAR_KEYWORD]
-        return {name: getattr(self, name) for name in names if name not in self.child_arguments}
+        config: dict[str, Any] = {}
+        for name, argument in signature(type(self)).parameters.items():
+            if argument.kind is Parameter.VAR_KEYWORD:
+                config |= getattr(self, name)
+            elif name not in self.child_arguments:
+                config[name] = getattr(self, name)
+        return config
 
     def children(self) -> Mapping[str, "Component"]:
         """The components it contains, by the names of their folders."""

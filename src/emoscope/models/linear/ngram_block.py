@@ -69,9 +69,6 @@ class NgramBlock(Block):
         held_out = self.classifier.held_out
         return None if held_out is None else in_order(held_out, self.classifier.labels, self.labels)
 
-    def config(self) -> dict[str, Any]:
-        return {**super().config(), **self.settings}
-
     def save_weights(self, folder: Path) -> None:
         self.classifier.save(folder / WEIGHTS)
 

@@ -22,6 +22,7 @@ from emoscope.models.former_names import FORMER_NAMES
 from emoscope.models.text.window import TokenRow, Window
 from emoscope.models.torch.frozen import half_precision
 from emoscope.models.torch.masked_lm import MaskedLanguageModel
+from emoscope.models.torch.network import sorted_batches
 from emoscope.models.torch.pretrained import (
     Encoder,
     PretrainedTokenizer,
@@ -108,11 +109,9 @@ class TriggerWords(Extractor):
         model.to(device)
         model.eval()
         rows = self.window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], model.tokenizer)
-        order = sorted(range(len(rows)), key=lambda number: len(rows[number].token_ids))
         guesses = torch.zeros(len(rows), len(model.candidates))
         with torch.inference_mode():
-            for start in range(0, len(order), self.lm_batch_size):
-                chosen = order[start : start + self.lm_batch_size]
+            for chosen in sorted_batches([len(row.token_ids) for row in rows], self.lm_batch_size):
                 guesses[chosen] = model.guess([rows[number] for number in chosen], device).cpu()
         parts = torch.split(guesses, [len(words) for words in model.words.values()], dim=1)
         emotions = torch.stack([part.logsumexp(1) for part in parts], dim=1)

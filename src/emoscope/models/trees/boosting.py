@@ -64,9 +64,6 @@ class BoostedTrees(FeatureClassifier):
     def predict_features(self, features: Matrix) -> Floats:
         return np.asarray(self._predict(fitted(self._booster), _rows(features)), np.float64)
 
-    def config(self) -> dict[str, Any]:
-        return {**super().config(), **self.parameters}
-
     def save_weights(self, folder: Path) -> None:
         write_file(folder / self.file, self._dump(fitted(self._booster)))
 
