@@ -41,7 +41,7 @@ def card_text(results: ModelResults) -> str:
     ...
     """
     about = results.about
-    size = "" if results.size_bytes is None else f", {results.size_bytes / 1e6:.1f} MB"
+    size = "" if results.size_bytes is None else f", {megabytes(results.size_bytes)} MB"
     notes = list(_notes(results.heads))
     parts = [
         f"# Model card: `{results.name}`",
@@ -191,6 +191,11 @@ def four(value: float) -> str:
 def span(interval: Interval | None) -> str:
     """An interval."""
     return "-" if interval is None else f"{four(interval.low)} to {four(interval.high)}"
+
+
+def megabytes(size: int) -> str:
+    """A size in millions of bytes."""
+    return f"{size / 1e6:.1f}"
 
 
 def significant(value: float) -> str:

@@ -168,7 +168,7 @@ class Trainer(ABC, Generic[B]):
         self.model.to(self.device)
         self.optimizer = self.make_optimizer()
         folder, settings = self.fit_context.checkpoints, {**asdict(training), **self.sizes()}
-        state = TrainingState(self.model, self.optimizer, folder, settings, writes=self.replica.is_main)
+        state = TrainingState(self.model, self.optimizer, folder, settings, self.replica.is_main)
         self.state = state
         rates = [float(group["lr"]) for group in self.optimizer.param_groups]
         steps_per_epoch = self.steps_per_epoch  # counting may draw a whole epoch's batches
