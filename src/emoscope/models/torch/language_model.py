@@ -73,9 +73,8 @@ class DroppedLSTM(nn.Module):
         weights = [self.input_weights, recurrent, self.input_bias, self.recurrent_bias]
         with full_precision(states), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous")
-            read, hidden, cell = torch.lstm(
-                states.float(), start, weights, True, 1, 0.0, self.training, False, True
-            )  # with biases, 1 layer, no dropout between layers, one direction, rows first
+            # With biases, 1 layer, no dropout between layers, one direction, rows first.
+            read, hidden, cell = torch.lstm(states.float(), start, weights, True, 1, 0.0, self.training, False, True)
         return read, (hidden, cell)
 
 
