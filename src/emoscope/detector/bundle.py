@@ -91,15 +91,24 @@ class Bundle:
         """Read `bundle.json`; an error if the folder is not a model."""
         path = folder / FILE
         if not path.is_file():
+            if (folder / "run.json").is_file():
+                from emoscope.detector.old_formats import read_run
+
+                return read_run(folder)
             raise EmoscopeError(f"{folder}: holds no model ({FILE} is missing)")
         try:
             content = json.loads(whole_text(path))
-            if content.get("format", FORMAT) != FORMAT:
-                raise InputError(path, f"has format {content['format']!r}; this version reads {FORMAT!r}")
+            if "kind" in content:
+                from emoscope.detector.old_formats import read_bundle
+
+                content = read_bundle(folder, content)
             heads = tuple(Head(**{**head, "labels": tuple(head["labels"])}) for head in content.pop("heads"))
-            return cls(**content, heads=heads)
+            bundle = cls(**content, heads=heads)
         except (json.JSONDecodeError, AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(path, f"is not a model description ({error})") from None
+        if bundle.format != FORMAT:
+            raise InputError(path, f"has format {bundle.format!r}; this version reads {FORMAT!r}")
+        return bundle
 
 
 def _expect(right: bool, what: str) -> None:

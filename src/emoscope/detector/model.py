@@ -45,10 +45,12 @@ class FittedModel:
     def load(cls, folder: Path) -> "FittedModel":
         """Read a run, an export or an embedded preset."""
         bundle = Bundle.load(folder)
-        if not (folder / BLOCK).is_dir():
-            raise EmoscopeError(f"{folder}: holds no model (expected a folder '{BLOCK}')")
         try:
-            return cls(bundle, Block.load(folder / BLOCK), folder)
+            if (folder / BLOCK).is_dir():
+                return cls(bundle, Block.load(folder / BLOCK), folder)
+            from emoscope.detector.old_formats import read_block
+
+            return cls(bundle, read_block(folder, bundle), folder)
         except ModuleNotFoundError as error:
             raise EmoscopeError(
                 f"{folder}: needs {error.name}, which is not installed (pip install 'emoscope[train]'); where it is, "

@@ -6,7 +6,7 @@ ones it contains in `children`, and is saved, loaded and exported together with 
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from inspect import Parameter, signature
@@ -138,7 +138,8 @@ class Component(ABC):
             content = json.loads(whole_text(path))
             kind = next(kind for kind in _REGISTRIES if kind in content)
             component_class = _REGISTRIES[kind][content[kind]]
-            children = {name: Component.load(folder / name) for name in content["children"]}
+            names = content["children"] if "children" in content else _unlisted_children(folder)
+            children = {name: Component.load(folder / name) for name in names}
             component = component_class.from_config(content["config"], children)
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError, StopIteration) as error:
             raise InputError(path, f"is not a block's description ({error})") from None
@@ -202,6 +203,15 @@ class Block(Component):
         exported = super().export(exporter)
         assert isinstance(exported, Block)
         return exported
+
+
+def _unlisted_children(folder: Path) -> Iterator[str]:
+    """The children of a block that was saved before `block.json` listed them."""
+    for path in sorted(folder.iterdir(), key=lambda path: (len(path.name), path.name)):
+        if (path / CONFIG).is_file():
+            yield path.name
+        elif path.is_dir():
+            yield from (f"{path.name}/{name}" for name in _unlisted_children(path))
 
 
 def one_hot(labels: Sequence[str], names: Sequence[str]) -> Floats:

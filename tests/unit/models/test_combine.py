@@ -1,5 +1,6 @@
 """Combinations of blocks, with parts whose answers are known beforehand."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,18 @@ def test_combinations_survive_saving(tmp_path: Path) -> None:
     (tmp_path / "kept" / "part1" / "block.json").unlink()
     with pytest.raises(EmoscopeError, match=r"part1: holds no block \(block.json is missing\)"):
         Block.load(tmp_path / "kept")
+
+
+def test_combinations_of_older_versions_still_load(tmp_path: Path) -> None:
+    parts = [Fixed(AB, [share / 10, 1 - share / 10]) for share in range(11)]
+    weights = [float(number) for number in range(11)]
+    mean = Mean(parts, weights)
+    mean.save(tmp_path)
+    old = {"block": "mean", "config": {"parts": 11, "weights": weights}}
+    (tmp_path / "block.json").write_text(json.dumps(old), encoding="utf-8")
+    again = Block.load(tmp_path)
+    assert list(again.children()) == [f"part{number}" for number in range(11)]
+    assert again.predict_proba(EXAMPLES).tolist() == mean.predict_proba(EXAMPLES).tolist()
 
 
 def test_text_that_no_part_reads_is_truncated() -> None:

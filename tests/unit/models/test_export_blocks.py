@@ -24,7 +24,6 @@ from emoscope.models.block import Block
 from emoscope.models.ensembles.blend import Blend
 from emoscope.models.ensembles.combine import Cascade, Folds, Majority, Mean
 from emoscope.models.ensembles.voting import MultiStepVote
-from emoscope.models.features.style import Style
 from emoscope.models.linear.classifier import LinearClassifier
 from emoscope.models.linear.ngram_block import NgramBlock
 from emoscope.models.onnx.exported_words import ExportedWords
@@ -239,7 +238,7 @@ def test_guesses_of_trigger_words(tmp_path: Path) -> None:
     """The same columns, with several masks, with none, and beyond what is read."""
     encoder = make_tiny_encoder(tmp_path / "encoder", "mpnet")
     words = TriggerWords(encoder=str(encoder), pretraining_text=0, lm_batch_size=8, max_length=16)
-    block = LinearClassifier(LABELS, [words, Style()], scale=True)
+    block = LinearClassifier(LABELS, [words, {"kind": "style"}], scale=True)
     said = ["i am [#TRIGGERWORD#] that", "so [#TRIGGERWORD#] and [#TRIGGERWORD#]", "no word", "so sad " * 9 + TRIGGER]
     examples = [Example(Dialogue.of([text]), 0) for text in said * 4]
     block.fit(examples, [LABELS[number % 4] for number in range(16)], FitContext(device="cpu", resources=tmp_path))

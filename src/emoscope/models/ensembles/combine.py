@@ -62,7 +62,8 @@ class Combination(Ensemble):
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Block]) -> Self:
-        return cls(list(children.values()), **config)
+        # Older files also store the number of parts.
+        return cls(list(children.values()), **{name: value for name, value in config.items() if name != "parts"})
 
 
 class Mean(Combination):

@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Self, TypeVar
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import encode
-from emoscope.models.block import Block, Floats, Prediction
+from emoscope.models.block import CONFIG, EXTRACTORS, Block, Floats, Prediction
 from emoscope.models.features.base import Extractor, Matrix, all_features
 from emoscope.models.former_names import FORMER_NAMES
 
@@ -25,9 +26,9 @@ class FeatureClassifier(Block):
     child_arguments = ("features",)
     former_names = FORMER_NAMES
 
-    def __init__(self, labels: Sequence[str], features: Sequence[Extractor] = ()) -> None:
+    def __init__(self, labels: Sequence[str], features: Sequence[Extractor | Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
-        self.extractors = list(features)
+        self.extractors = [each if isinstance(each, Extractor) else _extractor(each) for each in features]
 
     @abstractmethod
     def fit_features(self, features: Matrix, classes: Classes, fit_context: FitContext) -> Self:
@@ -36,6 +37,10 @@ class FeatureClassifier(Block):
     @abstractmethod
     def predict_features(self, features: Matrix) -> Floats:
         """The probability of each label, given features."""
+
+    @abstractmethod
+    def load_model(self, folder: Path) -> None:
+        """Read the model of the features that `save_weights` wrote."""
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         for each in self.extractors:
@@ -54,6 +59,17 @@ class FeatureClassifier(Block):
 
     def set_children(self, children: Mapping[str, Extractor]) -> None:
         self.extractors = list(children.values())
+
+    def load_weights(self, folder: Path) -> None:
+        for name, extractor in self.children().items():
+            if not (folder / name / CONFIG).is_file():  # saved before extractors had a description of their own
+                extractor.load_weights(folder / name)
+        self.load_model(folder)
+
+
+def _extractor(config: Mapping[str, Any]) -> Extractor:
+    """The unfitted extractor that a configuration describes."""
+    return EXTRACTORS[config["kind"]].from_config({name: value for name, value in config.items() if name != "kind"}, {})
 
 
 def fitted(model: T | None) -> T:

@@ -1,10 +1,10 @@
 """Linear classifiers over features: logistic regression (MaxEnt) and the linear support vector machine."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ class LinearClassifier(FeatureClassifier):
     def __init__(
         self,
         labels: Sequence[str],
-        features: Sequence[Extractor] = (),
+        features: Sequence[Extractor | Mapping[str, Any]] = (),
         *,
         kind: Literal["logistic", "svm"] = "logistic",
         C: float = 1.0,  # noqa: N803 - scikit-learn's name
@@ -98,7 +98,7 @@ class LinearClassifier(FeatureClassifier):
     def save_weights(self, folder: Path) -> None:
         save_arrays(folder / WEIGHTS, {"weights": fitted(self._weights), "bias": self._bias})
 
-    def load_weights(self, folder: Path) -> None:
+    def load_model(self, folder: Path) -> None:
         arrays = load_arrays(folder / WEIGHTS)
         self._weights, self._bias = arrays["weights"], arrays["bias"]
 

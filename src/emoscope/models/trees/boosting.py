@@ -26,7 +26,7 @@ class BoostedTrees(FeatureClassifier):
     def __init__(
         self,
         labels: Sequence[str],
-        features: Sequence[Extractor] = (),
+        features: Sequence[Extractor | Mapping[str, Any]] = (),
         *,
         num_boost_round: int = 300,
         **parameters: Any,
@@ -67,7 +67,7 @@ class BoostedTrees(FeatureClassifier):
     def save_weights(self, folder: Path) -> None:
         write_file(folder / self.file, self._dump(fitted(self._booster)))
 
-    def load_weights(self, folder: Path) -> None:
+    def load_model(self, folder: Path) -> None:
         path = existing_file(folder / self.file)
         try:
             self._booster = self._parse(path.read_bytes())
