@@ -10,7 +10,8 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.detector import Detector
-from emoscope.evaluation.behaviour import Functionality, labels_for, run_suite
+from emoscope.evaluation.behaviour import run_suite
+from emoscope.evaluation.behaviour.cases import Functionality, labels_for
 from emoscope.evaluation.results import BehaviourFigures, CheckFigures
 
 KINDS = ("emoji", "negation", "irony", "dialect", "code-mixed", "long", "context")

@@ -20,7 +20,8 @@ from emoscope.core.metrics import Floats
 from emoscope.detector import long_turns
 from emoscope.detector.long_turns import pooled, window_texts
 from emoscope.distil.everyday import everyday_examples
-from emoscope.evaluation.behaviour import labels_for, read_suite
+from emoscope.evaluation.behaviour import read_suite
+from emoscope.evaluation.behaviour.cases import labels_for
 from emoscope.evaluation.card import markdown_table
 from emoscope.models.label_shift import shift_prior
 

@@ -12,7 +12,8 @@ from emoscope.cli.result import CommandResult
 from emoscope.core.dialogue import Detection
 
 if TYPE_CHECKING:
-    from emoscope.evaluation.behaviour import BehaviourReport, Case
+    from emoscope.evaluation.behaviour.cases import Case
+    from emoscope.evaluation.behaviour.run import BehaviourReport
 
 
 def behaviour_cli(
@@ -58,7 +59,7 @@ def _print_report(report: "BehaviourReport", *, failures: bool) -> None:
 
 
 def _answer(case: "Case", answer: Detection) -> str:
-    from emoscope.evaluation.behaviour import Direction, probability_of
+    from emoscope.evaluation.behaviour.cases import Direction, probability_of
 
     shown = f"{coloured(answer.label)} {answer.score:4.0%}"
     if isinstance(case, Direction) and case.change != "becomes":

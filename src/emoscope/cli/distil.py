@@ -217,7 +217,7 @@ def learnt_cli(
 ) -> CommandResult:
     """Show what a model learnt from: the record by which `predict` recognises items that were learnt."""
     from emoscope.detector.bundle import Bundle, resolve
-    from emoscope.distil.learnt import add_sources
+    from emoscope.distil.pool import add_sources
 
     folder = resolve(model)
     Bundle.load(folder)

@@ -53,6 +53,9 @@ def load(
     return Detector(FittedModel.load(resolve(model)), **options)
 
 
+_cached_load = lru_cache(4)(load)
+
+
 @overload  # a text is an iterable of texts too, so the order of the two matters
 def detect(  # type: ignore[overload-overlap]
     dialogue: Dialogue | TurnLike | Sequence[TurnLike], *, model: str | Path = ..., **options: "Unpack[Options]"
@@ -73,14 +76,9 @@ def detect(
     >>> [found.label for found in detect([["I hate you"], ["what time is it"]], model="nano")]
     ['angry', 'others']
     """
-    detector = _cached_detector(str(model))
+    detector = _cached_load(str(model))
     answer: Detection | list[Detection] = (detector.with_(**options) if options else detector)(dialogue)
     return answer
-
-
-@lru_cache(4)
-def _cached_detector(model: str) -> "Detector":
-    return load(model)
 
 
 class Options(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""The pool of texts for distillation, and the files of the teachers' probabilities on it."""
+"""The pool of texts for distillation, the files of the teachers' probabilities on it, and records of learnt items."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +12,7 @@ from emoscope.core.arrays import open_arrays, save_arrays
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 from emoscope.core.text import TRIGGER
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples
@@ -20,7 +21,7 @@ from emoscope.models.block import Block, Floats
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import plain
-from emoscope.tasks.datasets.auxiliary import chosen, source_examples, unlabelled_texts
+from emoscope.tasks.datasets.auxiliary import AUXILIARY_CORPORA, chosen, source_examples, unlabelled_texts
 from emoscope.tasks.datasets.triggers import masked_places
 from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
@@ -231,15 +232,30 @@ def save_answers(
     save_arrays(path, {"about": np.array(about), **tables})
 
 
-def teacher_sources(path: Path) -> dict[str, int]:
-    """The sources that the teacher of a file learnt from, with their sizes; empty if the file does not say."""
-    with open_arrays(path, _FILE) as kept:
-        return dict(json.loads(str(kept["about"])).get("sources", {}))
-
-
-def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats]]:
-    """Read what `save_answers` wrote: the task, its labels, and the tables."""
+def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats], dict[str, int]]:
+    """Read what `save_answers` wrote: the task, its labels, the tables, and the teacher's sources, if it says them."""
     with open_arrays(path, _FILE) as kept:
         about = json.loads(str(kept["about"]))
         tables = {name: table.astype(np.float64) for name, table in kept.items() if name != "about"}
-    return about["task"], tuple(about["labels"]), tables
+    return about["task"], tuple(about["labels"]), tables, about.get("sources", {})
+
+
+def source_items(name: str, fit_context: FitContext) -> list[Example]:
+    """The examples of a source: a split ("iest/dev"), an auxiliary corpus ("meld") or a part of the student's pool."""
+    task_name, mark, split = name.partition("/")
+    if mark:
+        task = get_task(task_name)
+        return [e for e in read_split(task, split, fit_context.resources) if e.label in task.labels]
+    return source_examples(name, fit_context) if name in AUXILIARY_CORPORA else pool_part(name, fit_context)
+
+
+def add_sources(folder: Path, names: Sequence[str], fit_context: FitContext) -> LearntItems:
+    """Add sources to the record of the model in a folder; the record is created if needed.
+
+    >>> add_sources(Path("model"), ["iest/train", "iest/dev"], FitContext())  # doctest: +SKIP
+    """
+    learnt = LearntItems.load(folder) or LearntItems()
+    for name in names:
+        learnt |= LearntItems.of({name: source_items(name, fit_context)})
+    learnt.save(folder)
+    return learnt

@@ -26,7 +26,6 @@ from emoscope.distil.pool import (
     load_answers,
     own_examples,
     pool_part,
-    teacher_sources,
 )
 from emoscope.models.block import Floats, one_hot
 from emoscope.models.decision import choose_multipliers
@@ -176,9 +175,8 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
         return part, [number for number, example in enumerate(part) if drawn[number] and may(example)]
 
     for path in answers:
-        task_name, labels, tables = load_answers(path)
-        sources = teacher_sources(path) or {UNNAMED: 0}
-        targets.teachers |= {_of_teacher(name): count for name, count in sources.items()}
+        task_name, labels, tables, sources = load_answers(path)
+        targets.teachers |= {_of_teacher(name): count for name, count in (sources or {UNNAMED: 0}).items()}
         head = HEAD_OF[task_name]
         if head not in targets.heads:
             raise EmoscopeError(f"{path}: answers for {head}, which is not among the student's heads")

@@ -6,13 +6,15 @@ A slice is a `DataSlice` in any module, registered under a name:
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 
 from emoscope.core.dialogue import Example
 from emoscope.core.registry import Registry
-from emoscope.core.text import emoticons_in
-from emoscope.evaluation.phenomena import has_dialect, has_irony, has_negation, is_code_mixed
+from emoscope.core.text import emoticons_in, words
+from emoscope.core.word_lists import read_toml
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,56 @@ _LONG_INPUT = 30
 _LENGTHS = {0: "no words", 2: "1-2 words", 5: "3-5 words", 10: "6-10 words", 20: "11-20 words"}
 _LONGER = "over 20 words"
 
+# Wording that misleads models. The lists are incomplete and sometimes wrong: use them to score parts of the data, not
+# to label single texts.
+_LISTS = read_toml("phenomena.toml", files("emoscope.evaluation"))
+_NEGATIONS, _DIALECT, _OTHER_LANGUAGES = (
+    frozenset(_LISTS[name].split()) for name in ("negations", "dialect", "other_languages")
+)
+_IRONY, _DIALECT_PHRASES = (
+    re.compile(_LISTS[name], re.IGNORECASE | re.VERBOSE) for name in ("irony", "dialect_phrases")
+)
+
+
+def has_negation(text: str) -> bool:
+    """Whether something is negated.
+
+    >>> has_negation("I don't like it"), has_negation("I noted it")
+    (True, False)
+    """
+    return any(word in _NEGATIONS or word.endswith("n't") for word in words(text))
+
+
+def has_irony(text: str) -> bool:
+    """Whether there is a mark of irony: a turn of phrase, rolling eyes, `/s`.
+
+    >>> has_irony("oh great, another flat tyre"), has_irony("that is great")
+    (True, False)
+    """
+    return _IRONY.search(text) is not None
+
+
+def has_dialect(text: str) -> bool:
+    """Whether there are words of a regional English.
+
+    >>> has_dialect("I'm well chuffed"), has_dialect("I am very pleased")
+    (True, False)
+    """
+    return _DIALECT_PHRASES.search(text) is not None or any(word in _DIALECT for word in words(text))
+
+
+def is_code_mixed(text: str) -> bool:
+    """Whether there are words of Hindi, Spanish or French, or letters of another script.
+
+    >>> is_code_mixed("mujhe bahut gussa aa raha hai"), is_code_mixed("my house is your house")
+    (True, False)
+    """
+    return any(word in _OTHER_LANGUAGES for word in words(text)) or any(
+        character.isalpha() and not unicodedata.name(character, "LATIN").startswith(("LATIN", "MODIFIER", "FEMININE"))
+        for character in text
+        if not character.isascii()
+    )
+
 
 def _cue(example: Example) -> str:
     cue = _CUE.search(example.text)
@@ -53,8 +105,8 @@ def _cue(example: Example) -> str:
 
 
 def _length(example: Example) -> str:
-    words = len(example.text.split())
-    return next((name for longest, name in _LENGTHS.items() if words <= longest), _LONGER)
+    count = len(example.text.split())
+    return next((name for longest, name in _LENGTHS.items() if count <= longest), _LONGER)
 
 
 def _is_long(example: Example) -> bool:

@@ -21,6 +21,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.core.registry import Registry
+from emoscope.models.former_names import current_names
 
 if TYPE_CHECKING:
     from emoscope.models.export.exporter import Exporter
@@ -62,13 +63,18 @@ class Component(ABC):
     """A part of a model: a block or a feature extractor."""
 
     registered_as: ClassVar[str]  # "block" or "extractor"
+    former_names: ClassVar[Mapping[str, str]] = {}  # of the constructor's arguments
     child_arguments: ClassVar[tuple[str, ...]] = ()  # the constructor's arguments that are its children
 
     def config(self) -> dict[str, Any]:
         """The constructor's arguments except the children, as JSON values: the attributes with the same names."""
-        arguments = signature(type(self)).parameters.values()
-        names = [argument.name for argument in arguments if argument.kind is not Parameter.VAR_KEYWORD]
-        return {name: getattr(self, name) for name in names if name not in self.child_arguments}
+        config: dict[str, Any] = {}
+        for name, argument in signature(type(self)).parameters.items():
+            if argument.kind is Parameter.VAR_KEYWORD:
+                config |= getattr(self, name)
+            elif name not in self.child_arguments:
+                config[name] = getattr(self, name)
+        return config
 
     def children(self) -> Mapping[str, "Component"]:
         """The components it contains, by the names of their folders."""
@@ -81,7 +87,7 @@ class Component(ABC):
     @classmethod
     def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
         """The component that `config` describes, before `load_weights`."""
-        component = cls(**config)
+        component = cls(**current_names(config, cls.former_names))
         if children:
             component.set_children(children)
         return component

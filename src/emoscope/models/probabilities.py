@@ -17,7 +17,7 @@ class LabelGrouping:
     """A coarser auxiliary question: its number of groups, and the group of each label, -1 for labels left out."""
 
     groups: int
-    grouping: tuple[int, ...]
+    grouping: Sequence[int]
 
 
 def label_probabilities(scores: Floats, questions: Sequence[LabelGrouping], labels: int) -> Floats:

@@ -40,9 +40,8 @@ def predictor(folder: Path, task: Task) -> Callable[[Sequence[Example]], list[st
     heads = model.bundle.heads
     # Friends and EmotionPush are two tasks with the same labels, so one head, `emotionx`, may serve both.
     head = next((head for head in heads if task.name == head.name or task.name.startswith(f"{head.name}-")), None)
-    if (
-        head is None and task.reference not in TASKS
-    ):  # a custom corpus: any head with the same labels serves as a baseline
+    # For a custom corpus, any head with the same labels serves as a baseline.
+    if head is None and task.reference not in TASKS:
         head = next((head for head in heads if set(head.labels) == set(task.labels)), None)
         if head is not None:
             return Detector(model, labels=head.name).label_examples

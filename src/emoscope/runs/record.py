@@ -5,7 +5,7 @@ import platform
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -48,10 +48,8 @@ def environment() -> dict[str, Any]:
     """The time, versions and machine that a run records."""
     packages = {}
     for package in _RECORDED_PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             packages[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "emoscope": __version__,

@@ -3,7 +3,6 @@
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import check_installed
 from emoscope.core.files import write_file
-from emoscope.core.fit_context import FitContext
+from emoscope.core.fit_context import FitContext, no_progress
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.evaluation.score import evaluate_labels, label_names
@@ -88,9 +87,8 @@ def train(
             resources=data_root(root),
             workers=workers,
             devices=devices,
+            progress=report or no_progress,
         )
-        if report is not None:
-            fit_context = replace(fit_context, progress=report)
         start = time.perf_counter()
         system.fit(examples, fit_context)
         seconds = time.perf_counter() - start

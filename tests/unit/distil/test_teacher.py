@@ -125,7 +125,7 @@ def test_each_text_of_the_pool_is_answered_by_the_fold_that_had_not_learnt_it(
     missing = fold_numbers(taught, 2) == 1
     assert 0 < missing.sum() < 60
     files = sorted((tmp_path / "out" / ANSWERS).glob("*.npz"))
-    _, _, tables = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
+    _, _, tables, _ = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
     assert np.array_equal(np.isnan(tables["everyday"]).all(1), missing)
     small = StudentPlan(hard=0.0, everyday=1, limit=60)
     before = gather(files, small, context)
@@ -134,7 +134,7 @@ def test_each_text_of_the_pool_is_answered_by_the_fold_that_had_not_learnt_it(
     assert targets[~missing].max() < 1
     teach_by_folds(plan, tmp_path / "out", context, ask=True, parts=parts)
     for path in files:
-        task, _, tables = load_answers(path)
+        task, _, tables, _ = load_answers(path)
         expected = {part for part in POOL["all"][task] if part in parts} | ({"own"} if task != "general" else set())
         assert set(tables) == expected
         assert not any(np.isnan(table).any() for table in tables.values())
@@ -195,5 +195,5 @@ def test_a_teacher_can_be_asked_about_one_part_of_the_pool(data: Path, tmp_path:
     assert not (tmp_path / "out" / "fold9.npz").exists()
     written(data, "everyday", [["my bike is gone"], ["we won", "no way"]])
     teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["written:everyday"])
-    _, _, tables = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
+    _, _, tables, _ = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
     assert {name: len(table) for name, table in tables.items()} == {"written:everyday": 2}

@@ -6,9 +6,8 @@ import pytest
 
 import emoscope
 from emoscope.core.dialogue import Example
-from emoscope.evaluation.behaviour import EMOTIONS, labels_for
-from emoscope.evaluation.phenomena import has_negation
-from emoscope.evaluation.slices import SLICES
+from emoscope.evaluation.behaviour.cases import EMOTIONS, labels_for
+from emoscope.evaluation.slices import SLICES, has_negation
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 

@@ -10,16 +10,8 @@ import emoscope
 from emoscope.cli.app import app
 from emoscope.core.dialogue import Detection, Dialogue
 from emoscope.core.significance import wilson_interval
-from emoscope.evaluation.behaviour import (
-    EMOTIONS,
-    Direction,
-    Functionality,
-    Invariance,
-    labels_for,
-    near_copies,
-    read_suite,
-    run_suite,
-)
+from emoscope.evaluation.behaviour import near_copies, read_suite, run_suite
+from emoscope.evaluation.behaviour.cases import EMOTIONS, Direction, Functionality, Invariance, labels_for
 from emoscope.evaluation.behaviour.edits import EDITS
 from emoscope.evaluation.card import card_text
 from kits.model_results import model_results

@@ -9,7 +9,7 @@ import pytest
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import PRESETS, resolve
-from emoscope.distil.learnt import add_sources
+from emoscope.distil.pool import add_sources
 from emoscope.evaluation.behaviour import read_suite
 from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results

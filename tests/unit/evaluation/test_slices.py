@@ -3,8 +3,7 @@
 import pytest
 
 from emoscope.core.dialogue import Dialogue, Example
-from emoscope.evaluation.phenomena import has_dialect, has_irony, has_negation, is_code_mixed
-from emoscope.evaluation.slices import SLICES
+from emoscope.evaluation.slices import SLICES, has_dialect, has_irony, has_negation, is_code_mixed
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.detector.bundle import Head
 from emoscope.detector.model import FittedModel
 from emoscope.models.ensembles.combine import Folds, Mean
+from emoscope.models.export.exporter import Exporter
 from emoscope.models.export.network import export_network
 from emoscope.models.export.quantise import byte_columns, byte_rows
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
@@ -39,7 +40,7 @@ def in_torch(network: Transformer, dialogues: list[Dialogue]) -> np.ndarray:
 
 
 def written(network: Transformer, folder: Path, **options: object) -> ExportedEncoder:
-    export_network(network, folder, reference=REFERENCE, **options)
+    export_network(network, folder, Exporter(folder, REFERENCE, **options))
     return opened(folder)
 
 
@@ -182,14 +183,6 @@ def test_pruning_keeps_what_is_used(tmp_path: Path) -> None:
     assert len(row) == 8
     assert small.text(row) == "chandler"
     assert small.special == [numbers.index(number) for number in tokenizer.special]
-
-
-def test_pieces_must_be_used_often_enough(tmp_path: Path) -> None:
-    _, tokenizer = load_encoder(str(make_tiny_encoder(tmp_path / "bert")))
-    once, twice = tokenizer.token_ids(["joey ross ross"])[0][:2]
-    used = used_pieces(tokenizer, ["joey ross ross"], least=2)
-    assert twice in used
-    assert once not in used
 
 
 def test_a_pruned_model_scores_known_words_alike(tmp_path: Path) -> None:

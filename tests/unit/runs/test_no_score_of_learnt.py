@@ -8,7 +8,7 @@ import pytest
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems, Overlap
-from emoscope.distil.learnt import source_items
+from emoscope.distil.pool import source_items
 from emoscope.evaluation.provenance import learnt_of
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean

@@ -30,7 +30,6 @@ from emoscope.distil.pool import (
     recombined,
     save_answers,
     teach,
-    teacher_sources,
     varied,
 )
 from emoscope.distil.student import (
@@ -225,8 +224,8 @@ def test_a_run_keeps_its_held_out_score_and_teaches(data: Path, encoder: str, tm
     assert np.allclose(answers["varied:0"].sum(1), 1)
     assert len(answers["varied:0"]) == len(pool_part("varied", fit_context))
     save_answers(tmp_path / "iest.npz", "iest", task.labels, answers, learnt.sources)
-    assert teacher_sources(tmp_path / "iest.npz") == dict(learnt.sources)
-    name, labels, tables = load_answers(tmp_path / "iest.npz")
+    name, labels, tables, sources = load_answers(tmp_path / "iest.npz")
+    assert sources == dict(learnt.sources)
     assert (name, labels) == ("iest", task.labels)
     assert np.allclose(tables["own"], answers["own"], atol=1e-3)
     curve = json.loads((tmp_path / "run/model/member0/fold0/curve.json").read_text())

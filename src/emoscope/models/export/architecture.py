@@ -92,7 +92,7 @@ def read_architecture(encoder: Encoder, longest: int) -> Architecture:
         raise EmoscopeError(f"cannot export an encoder with activation {activation}: expected gelu or relu")
     if getattr(config, "position_embedding_type", "absolute") != "absolute":
         raise EmoscopeError(f"cannot export an encoder with positions {config.position_embedding_type}")
-    weights = {name: np.asarray(value.float().cpu().numpy()) for name, value in encoder.model.state_dict().items()}
+    weights = arrays_of(encoder.model)
     segments = weights.get("embeddings.token_type_embeddings.weight")
     table = encoder.model.embeddings.position_embeddings
     first = table.padding_idx + 1 if config.model_type in _COUNTS_FROM_PADDING else 0
@@ -104,9 +104,9 @@ def read_architecture(encoder: Encoder, longest: int) -> Architecture:
         pieces=weights["embeddings.word_embeddings.weight"],
         positions=positions,
         segments=segments,
-        norm=_linear(weights, "embeddings.LayerNorm"),
+        norm=linear(weights, "embeddings.LayerNorm"),
         layers=tuple(
-            Layer(*(_linear(weights, f"{prefix}.{number}.{part}") for part in parts.split()))
+            Layer(*(linear(weights, f"{prefix}.{number}.{part}") for part in parts.split()))
             for number in range(len(encoder.layers))
         ),
         heads=int(getattr(config, "num_attention_heads", 0) or config.n_heads),
@@ -116,7 +116,13 @@ def read_architecture(encoder: Encoder, longest: int) -> Architecture:
     )
 
 
-def _linear(weights: Mapping[str, Floats], name: str) -> Linear:
+def arrays_of(module: Any) -> dict[str, Floats]:
+    """The weights of a module in single precision, by name."""
+    return {name: np.asarray(value.float().cpu().numpy()) for name, value in module.state_dict().items()}
+
+
+def linear(weights: Mapping[str, Floats], name: str) -> Linear:
+    """A linear layer, or a normalisation, of a module's weights."""
     return Linear(np.ascontiguousarray(weights[f"{name}.weight"].T), weights[f"{name}.bias"])
 
 

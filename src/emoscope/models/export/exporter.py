@@ -21,7 +21,12 @@ Loadable = TypeVar("Loadable", bound=Block)
 
 @dataclass(frozen=True)
 class Exporter:
-    """The folder for graphs during an export, and the options for transformers: see `export_network`."""
+    """The folder for graphs during an export, and the options for transformers.
+
+    With `calibration`, dialogues like those to be labelled, the weights are quantised to 8 bits. With the texts
+    `vocabulary`, tokens that do not occur in them are dropped. The graphs are checked with `reference` whenever they
+    are loaded.
+    """
 
     folder: Path
     reference: Sequence[Dialogue]
@@ -45,16 +50,7 @@ class Exporter:
 
         folder, weights = self.new_folder(), WeightFile(WEIGHTS)
         for name, (network, columns) in networks.items():
-            export_network(
-                network,
-                folder,
-                reference=self.reference,
-                calibration=self.calibration,
-                vocabulary=self.vocabulary,
-                columns=columns,
-                name=name,
-                weights=weights,
-            )
+            export_network(network, folder, self, columns, name=name, weights=weights)
         block.load_weights(folder)
         return block
 

@@ -4,15 +4,15 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import whole_text, write_file
-from emoscope.models.export.architecture import Architecture, Floats, Linear, read_architecture
+from emoscope.models.export.architecture import Architecture, Floats, Linear, arrays_of, linear, read_architecture
 from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Plain
+from emoscope.models.export.exporter import Exporter
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.quantise import quantise
 from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
@@ -31,23 +31,18 @@ FLOAT_TOLERANCE = 1e-3
 def export_network(
     network: Network,
     folder: Path,
-    *,
-    reference: Sequence[Dialogue],
-    calibration: Sequence[Dialogue] | None = None,
-    vocabulary: Sequence[str] | None = None,
+    options: Exporter,
     columns: Sequence[int] | None = None,
+    *,
     name: str = "",
     weights: WeightFile | None = None,
 ) -> None:
-    """Write a network's graphs, tokenizer and description.
+    """Write a network's graphs, tokenizer and description; `columns` are the outputs to keep, by default all.
 
-    With `calibration`, dialogues like those to be labelled, the weights are quantised to 8 bits. With the texts
-    `vocabulary`, tokens that do not occur in them are dropped. `columns` are the outputs to keep, by default all. The
-    graphs are checked with `reference` whenever they are loaded. Several networks in one folder have names and share
-    `weights`; they must have the same tokenizer.
+    Several networks in one folder have names and share `weights`; they must have the same tokenizer.
     """
-    source = Source(network, vocabulary, columns)
-    feeds = source.feeds(reference)
+    source = Source(network, options.vocabulary, columns)
+    feeds = source.feeds(options.reference)
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = folder / TOKENIZER
     if tokenizer.is_file() and whole_text(tokenizer) != source.tokenizer_json:
@@ -55,25 +50,23 @@ def export_network(
     write_file(tokenizer, source.tokenizer_json)
     weights = weights or WeightFile(WEIGHTS)
     arithmetics: dict[str, Arithmetic]
-    if calibration is None:
+    if options.calibration is None:
         architecture = source.architecture
         arithmetics = {named(FLOAT, name): Plain(architecture.pieces)}
     else:
-        architecture, table = quantise(source.architecture, probe(source, source.feeds(calibration)))
+        architecture, table = quantise(source.architecture, probe(source, source.feeds(options.calibration)))
         arithmetics = {named(INT8, name): Int8(table), named(FLOAT, name): Dequantised(table)}
     for file, arithmetic in arithmetics.items():
         write_file(folder / file, source.graph(architecture, arithmetic, weights).write(source.head))
     weights.save(folder)
     graphs = _measured(folder, list(arithmetics), feeds)
-    Description(source.layout, tuple(reference), graphs).save(folder, name)
+    Description(source.layout, tuple(options.reference), graphs).save(folder, name)
 
 
 class Source:
     """The parts of a network that go into its graphs."""
 
-    def __init__(
-        self, network: Network, vocabulary: Sequence[str] | None = None, columns: Sequence[int] | None = None
-    ) -> None:
+    def __init__(self, network: Network, vocabulary: Sequence[str] | None, columns: Sequence[int] | None) -> None:
         if not isinstance(network, Transformer):
             raise EmoscopeError(
                 f"cannot export {type(network).__name__}: only fine-tuned transformers run without torch"
@@ -92,7 +85,8 @@ class Source:
         segments = network.settings.segments and architecture.segments is not None and not self.rounded
         self.layout = Layout(network.window, network.settings.pooling, segments, special)
         self.tokenizer = Tokenizer.read(self.tokenizer_json, **special)
-        self.head = [_linear(module) for module in network.head if hasattr(module, "weight")]
+        head = arrays_of(network.head)
+        self.head = [linear(head, str(place)) for place in range(len(network.head)) if f"{place}.weight" in head]
         if columns is not None:
             self.head[-1] = Linear(self.head[-1].weight[:, columns], self.head[-1].bias[list(columns)])
 
@@ -105,11 +99,6 @@ class Source:
         """The graph of the network, with its own or equivalent weights."""
         graph, layout = GraphWriter(weights), self.layout
         return EncoderGraph(architecture, arithmetic, graph, layout.segments, layout=layout, rounded=self.rounded)
-
-
-def _linear(module: Any) -> Linear:
-    weight = np.ascontiguousarray(module.weight.detach().float().cpu().numpy().T)
-    return Linear(weight, module.bias.detach().float().cpu().numpy())
 
 
 def probe(source: Source, feeds: Sequence[Feed]) -> Callable[[Architecture, int], list[Floats]]:

@@ -11,11 +11,8 @@ from emoscope.models.export.arithmetic import ByteTable, ByteWeights, Site
 LARGEST = 127
 # Candidates for how much of an outlier is moved from the inputs to the weights.
 STRENGTHS = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
-MARGINS = (
-    1.0,
-    0.9,
-    0.8,
-)  # candidates for the largest value, as a share of the largest one seen; larger values are clipped
+# Candidates for the largest value, as a share of the largest one seen; larger values are clipped.
+MARGINS = (1.0, 0.9, 0.8)
 ZEROS = (4, 8, 12, 16, 24, 32)
 LOWEST_GELU = 0.17
 SAMPLE = 2048

@@ -23,13 +23,29 @@ class Extractor(Component):
 
     registered_as = "extractor"
 
-    @abstractmethod
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
-        """Learn vocabularies or read lexicons."""
+        """Learn vocabularies or read lexicons, if it has any."""
+        del examples, labels, fit_context
+        return self
 
     @abstractmethod
     def transform(self, examples: Sequence[Example]) -> Matrix:
         """The features of each example."""
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TurnExtractor(Extractor):
+    """Features of each of `turns`, which count back from the one to label, side by side."""
+
+    turns: Sequence[int] = (0, 1, 2)
+
+    @abstractmethod
+    def transform_turn(self, texts: Sequence[str], number: int) -> Matrix:
+        """The features of the texts of one turn, which is at the position `number` in `turns`."""
+
+    def transform(self, examples: Sequence[Example]) -> Matrix:
+        texts = (turn_texts(examples, back) for back in self.turns)
+        return side_by_side([self.transform_turn(each, number) for number, each in enumerate(texts)])
 
 
 def all_features(extractors: Sequence[Extractor], examples: Sequence[Example]) -> Matrix:

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,17 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import encode
 from emoscope.models.block import CONFIG, EXTRACTORS, Block, Floats, Prediction
 from emoscope.models.features.base import Extractor, Matrix, all_features
-from emoscope.models.former_names import FORMER_NAMES, current_names
+from emoscope.models.former_names import FORMER_NAMES
 
 Classes = NDArray[np.int64]
+T = TypeVar("T")
 
 
 class FeatureClassifier(Block):
     """Feature extractors and a model over their features."""
 
     child_arguments = ("features",)
-    former_names: ClassVar[Mapping[str, str]] = FORMER_NAMES
+    former_names = FORMER_NAMES
 
     def __init__(self, labels: Sequence[str], features: Sequence[Extractor | Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
@@ -40,10 +41,6 @@ class FeatureClassifier(Block):
     @abstractmethod
     def load_model(self, folder: Path) -> None:
         """Read the model of the features that `save_weights` wrote."""
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
-        return super().from_config(current_names(config, cls.former_names), children)
 
     def fit(self, examples: Sequence[Example], labels: Sequence[str], fit_context: FitContext) -> Self:
         for each in self.extractors:
@@ -75,6 +72,8 @@ def _extractor(config: Mapping[str, Any]) -> Extractor:
     return EXTRACTORS[config["kind"]].from_config({name: value for name, value in config.items() if name != "kind"}, {})
 
 
-def not_fitted() -> EmoscopeError:
-    """The error for predicting with an unfitted model."""
-    return EmoscopeError("this model has not been fitted")
+def fitted(model: T | None) -> T:
+    """The model, unless there is none yet."""
+    if model is None:
+        raise EmoscopeError("this model has not been fitted")
+    return model

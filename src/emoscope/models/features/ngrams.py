@@ -14,14 +14,15 @@ from emoscope.core.arrays import load_arrays, pack_words, save_arrays, unpack_wo
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import Extractor, Matrix, column_counts, side_by_side, turn_texts
-from emoscope.models.features.tokens import tokeniser
+from emoscope.models.features.base import Matrix, TurnExtractor, column_counts, turn_texts
+from emoscope.models.features.tokens import TOKENISERS
+from emoscope.models.text.vocabulary import tokeniser
 
 FILE = "ngrams.npz"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Ngrams(Extractor):
+class Ngrams(TurnExtractor):
     """N-grams in at least `min_count` training texts, or the `max_features` most frequent of those.
 
     `lengths` are the shortest and the longest n-gram. `weighting` is "boolean" (is it there?), "count", or "tfidf":
@@ -38,7 +39,6 @@ class Ngrams(Extractor):
     unit: Literal["word", "char"] = "word"
     lengths: Sequence[int] = (1, 2)
     weighting: Literal["boolean", "count", "tfidf"] = "tfidf"
-    turns: Sequence[int] = (0, 1, 2)
     min_count: int = 2
     max_features: int | None = None
     tokens: str = "chat"
@@ -49,7 +49,7 @@ class Ngrams(Extractor):
         if self.unit not in ("word", "char") or self.weighting not in ("boolean", "count", "tfidf"):
             given = f"{self.unit} and {self.weighting}"
             raise EmoscopeError(f"n-grams are of words or chars, boolean, count or tfidf; not {given}")
-        self._cut = tokeniser(self.tokens)
+        self._cut = tokeniser(self.tokens, TOKENISERS)
 
     @property
     def vocabularies(self) -> list[list[str]]:
@@ -72,17 +72,14 @@ class Ngrams(Extractor):
             self._rarity.append(np.asarray(np.log((1 + len(examples)) / (1 + counts)) + 1, np.float32))
         return self
 
-    def transform(self, examples: Sequence[Example]) -> Matrix:
-        turns = zip(self.turns, self._columns, self._rarity, strict=True)
-        return side_by_side([self._turn(turn_texts(examples, back), names, rarity) for back, names, rarity in turns])
-
-    def _turn(self, texts: Sequence[str], columns: dict[str, int], rarity: NDArray[np.float32]) -> Matrix:
+    def transform_turn(self, texts: Sequence[str], number: int) -> Matrix:
+        columns = self._columns[number]
         rows = ((columns[gram] for gram in grams if gram in columns) for grams in self._grams(texts))
         matrix = column_counts(rows, len(columns))
         if self.weighting == "boolean":
             matrix.data[:] = 1
         elif self.weighting == "tfidf":
-            matrix.data = (1 + np.log(matrix.data)) * rarity[matrix.indices]
+            matrix.data = (1 + np.log(matrix.data)) * self._rarity[number][matrix.indices]
             lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(1)).ravel())
             matrix.data /= np.repeat(np.maximum(lengths, 1e-12), np.diff(matrix.indptr)).astype(np.float32)
         return matrix

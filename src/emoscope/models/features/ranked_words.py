@@ -11,14 +11,14 @@ from typing import Self
 from emoscope.core.dialogue import Example
 from emoscope.core.files import read_json, write_file
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import Extractor, Matrix, column_counts, side_by_side, turn_texts
+from emoscope.models.features.base import Matrix, TurnExtractor, column_counts, turn_texts
 from emoscope.models.features.tokens import chat_tokens
 
 FILE = "words.json"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RankedWords(Extractor):
+class RankedWords(TurnExtractor):
     """The `top` words of each label by TF-IDF, all texts of a label taken as one document; one-hot, per turn.
 
     >>> from emoscope.core.dialogue import Dialogue
@@ -44,14 +44,11 @@ class RankedWords(Extractor):
         self.words = sorted(words)
         return self
 
-    def transform(self, examples: Sequence[Example]) -> Matrix:
+    def transform_turn(self, texts: Sequence[str], _: int) -> Matrix:
         column_of = {word: column for column, word in enumerate(self.words)}
-        parts = []
-        for back in self.turns:
-            tokens = (set(chat_tokens(text)) for text in turn_texts(examples, back))
-            rows = (sorted(column_of[token] for token in words if token in column_of) for words in tokens)
-            parts.append(column_counts(rows, len(self.words)))
-        return side_by_side(parts)
+        tokens = (set(chat_tokens(text)) for text in texts)
+        rows = (sorted(column_of[token] for token in words if token in column_of) for words in tokens)
+        return column_counts(rows, len(self.words))
 
     def save_weights(self, folder: Path) -> None:
         write_file(folder / FILE, json.dumps(self.words))

@@ -11,14 +11,14 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
+from emoscope.models.features.base import Matrix, TurnExtractor, as_rows
 from emoscope.models.features.tokens import chat_tokens
 from emoscope.models.linear.ngram_linear import NgramLinear
 from emoscope.tasks.datasets.auxiliary import source
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ClassifierScores(Extractor):
+class ClassifierScores(TurnExtractor):
     """Probabilities of classifiers that are first trained on tweets in the resources.
 
     `questions` are "sentiment" (SemEval-2017 task 4A) and "offensive" (TweetEval); `limit` is the
@@ -27,7 +27,6 @@ class ClassifierScores(Extractor):
 
     questions: Sequence[str] = ("sentiment", "offensive")
     limit: int | None = None
-    turns: Sequence[int] = (0, 1, 2)
     bits: int = 18
     classifiers: list[NgramLinear] = field(init=False, default_factory=list)
 
@@ -56,14 +55,12 @@ class ClassifierScores(Extractor):
             self.classifiers.append(classifier.fit(_rows(texts), answers))
         return self
 
-    def transform(self, examples: Sequence[Example]) -> Matrix:
-        """Per turn and question the probability of each answer except the first, which follows from the others."""
-        blocks = []
-        for back in self.turns:
-            texts = turn_texts(examples, back)
-            present = np.array([bool(text) for text in texts])[:, None]
-            blocks += [classifier.predict_proba(_rows(texts))[:, 1:] * present for classifier in self.classifiers]
-        return as_rows(np.concatenate(blocks, axis=1))
+    def transform_turn(self, texts: Sequence[str], _: int) -> Matrix:
+        """Per question the probability of each answer except the first, which follows from the others."""
+        present = np.array([bool(text) for text in texts])[:, None]
+        rows = _rows(texts)
+        answers = [classifier.predict_proba(rows)[:, 1:] * present for classifier in self.classifiers]
+        return as_rows(np.concatenate(answers, axis=1))
 
     def corpora(self) -> frozenset[str]:
         return frozenset(_QUESTIONS[question] for question in self.questions)

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Mapping
 
-from emoscope.core.errors import EmoscopeError
 from emoscope.core.mojibake import repair_mojibake
 
 # Emoticons whole, words with their apostrophes, and every other sign alone: an emoji is one token.
@@ -12,16 +11,25 @@ _LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
 _IEST = re.compile(r"[#a-zA-Z0-9_=]+|[^ ]")
 
 
+def lower_case(text: str) -> str:
+    """Lower case with straight apostrophes; a longer run of a letter becomes two, and mojibake is repaired.
+
+    >>> lower_case("Sooo HAPPY, don’t")
+    "soo happy, don't"
+    """
+    text = text.lower()
+    if not text.isascii():
+        text = repair_mojibake(text).replace("’", "'")
+    return _LONG_RUN.sub(r"\1\1", text)
+
+
 def chat_tokens(text: str) -> list[str]:
     """Lower-case words, emoticons and single marks; stretched words shortened, emoji as they are.
 
     >>> chat_tokens("Sooo HAPPY :) don’t 😂😂")
     ['soo', 'happy', ':)', "don't", '😂', '😂']
     """
-    text = text.lower()
-    if not text.isascii():
-        text = repair_mojibake(text).replace("’", "'")
-    return _CHAT.findall(_LONG_RUN.sub(r"\1\1", text))
+    return _CHAT.findall(lower_case(text))
 
 
 def iest_tokens(text: str) -> list[str]:
@@ -36,10 +44,3 @@ def iest_tokens(text: str) -> list[str]:
 
 
 TOKENISERS: Mapping[str, Callable[[str], list[str]]] = {"chat": chat_tokens, "iest": iest_tokens}
-
-
-def tokeniser(name: str) -> Callable[[str], list[str]]:
-    """The tokeniser of a name."""
-    if name not in TOKENISERS:
-        raise EmoscopeError(f"unknown tokens {name!r}; expected one of {', '.join(TOKENISERS)}")
-    return TOKENISERS[name]

@@ -10,20 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.core.arrays import load_arrays, pack_words, save_arrays, unpack_words
-from emoscope.core.dialogue import Example
-from emoscope.models.features.base import Extractor, Matrix, as_rows, turn_texts
+from emoscope.models.features.base import Matrix, TurnExtractor, as_rows
 from emoscope.models.features.tokens import chat_tokens
 
 Floats32 = NDArray[np.float32]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class WordTable(Extractor):
+class WordTable(TurnExtractor):
     """Per turn a summary of the rows of its known words; zeros if it has none. The whole table is saved."""
 
     file: ClassVar[str]
     stored_as: ClassVar[type[np.floating]] = np.float32
-    turns: Sequence[int] = (0, 1, 2)
     table: Mapping[str, Floats32] = field(init=False, default_factory=dict)
 
     @abstractmethod
@@ -34,15 +32,13 @@ class WordTable(Extractor):
     def summarise(self, known: Floats32, tokens: int) -> Floats32:
         """The summary of the known words' rows, in a turn of `tokens` tokens."""
 
-    def transform(self, examples: Sequence[Example]) -> Matrix:
-        values = np.zeros((len(examples), len(self.turns), self.summary_size()), np.float32)
-        for number, back in enumerate(self.turns):
-            for row, text in enumerate(turn_texts(examples, back)):
-                tokens = chat_tokens(text)
-                word_rows = [self.table[token] for token in tokens if token in self.table]
-                if word_rows:
-                    values[row, number] = self.summarise(np.array(word_rows), len(tokens))
-        return as_rows(values.reshape(len(examples), -1))
+    def transform_turn(self, texts: Sequence[str], _: int) -> Matrix:
+        values = np.zeros((len(texts), self.summary_size()), np.float32)
+        for row, tokens in enumerate(map(chat_tokens, texts)):
+            word_rows = [self.table[token] for token in tokens if token in self.table]
+            if word_rows:
+                values[row] = self.summarise(np.array(word_rows), len(tokens))
+        return as_rows(values)
 
     def save_weights(self, folder: Path) -> None:
         values = np.array(list(self.table.values()), self.stored_as)

@@ -15,7 +15,7 @@ from emoscope.core.extras import require
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix
-from emoscope.models.features.classifier import Classes, FeatureClassifier, not_fitted
+from emoscope.models.features.classifier import Classes, FeatureClassifier, fitted
 from emoscope.models.linear.fitting import class_weights, held_out_scores
 from emoscope.models.probabilities import softmax, temperature_of
 
@@ -72,9 +72,7 @@ class LinearClassifier(FeatureClassifier):
         return self
 
     def predict_features(self, features: Matrix) -> Floats:
-        if self._weights is None:
-            raise not_fitted()
-        return softmax(np.asarray(features @ self._weights.T, np.float64) + self._bias)
+        return softmax(np.asarray(features @ fitted(self._weights).T, np.float64) + self._bias)
 
     def _solve(self, matrix: Matrix, classes: Classes, seed: int) -> tuple[Floats, Floats]:
         """A row of weights and a bias for every label."""
@@ -98,9 +96,7 @@ class LinearClassifier(FeatureClassifier):
         return weights, biases
 
     def save_weights(self, folder: Path) -> None:
-        if self._weights is None:
-            raise not_fitted()
-        save_arrays(folder / WEIGHTS, {"weights": self._weights, "bias": self._bias})
+        save_arrays(folder / WEIGHTS, {"weights": fitted(self._weights), "bias": self._bias})
 
     def load_model(self, folder: Path) -> None:
         arrays = load_arrays(folder / WEIGHTS)

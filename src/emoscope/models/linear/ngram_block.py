@@ -10,8 +10,8 @@ import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
-from emoscope.core.mojibake import repair_mojibake
 from emoscope.models.block import LONG_MESSAGE, Block, Floats, Prediction, Truncated
+from emoscope.models.features.tokens import lower_case
 from emoscope.models.linear.ngram_linear import NgramLinear
 from emoscope.models.probabilities import in_order
 
@@ -20,7 +20,6 @@ MAX_CHARACTERS = 2000
 WEIGHTS = "model.npz"
 
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)*|\S")
-_LONG_RUN = re.compile(r"([^\W\d_])\1{2,}")
 
 
 class NgramBlock(Block):
@@ -70,9 +69,6 @@ class NgramBlock(Block):
         held_out = self.classifier.held_out
         return None if held_out is None else in_order(held_out, self.classifier.labels, self.labels)
 
-    def config(self) -> dict[str, Any]:
-        return {**super().config(), **self.settings}
-
     def save_weights(self, folder: Path) -> None:
         self.classifier.save(folder / WEIGHTS)
 
@@ -89,7 +85,4 @@ def spaced_tokens(text: str) -> str:
     >>> spaced_tokens("Soooo happy!")
     'soo happy !'
     """
-    text = text[:MAX_CHARACTERS].lower()
-    if not text.isascii():
-        text = repair_mojibake(text).replace("’", "'")
-    return " ".join(_TOKEN.findall(_LONG_RUN.sub(r"\1\1", text)))
+    return " ".join(_TOKEN.findall(lower_case(text[:MAX_CHARACTERS])))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from emoscope.models.native.graph_file import GraphFile
-from emoscope.models.native.library import library
+from emoscope.models.native.library import fields, library
 from emoscope.models.onnx.layout import Layout
 from emoscope.models.text.window import TokenRow
 
@@ -34,10 +34,7 @@ NO_SEGMENTS, LABELLED_SEGMENT, OTHERS_SEGMENT = range(3)
 
 
 class _Linear(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("packed", "first", "scales", "bias")),
-        *((name, ctypes.c_int32) for name in ("inputs", "outputs")),
-    )
+    _fields_ = fields(ctypes.c_void_p, "packed first scales bias") + fields(ctypes.c_int32, "inputs outputs")
 
 
 class _Site(ctypes.Structure):
@@ -45,34 +42,28 @@ class _Site(ctypes.Structure):
 
 
 class _Norm(ctypes.Structure):
-    _fields_ = (("weight", ctypes.c_void_p), ("bias", ctypes.c_void_p))
+    _fields_ = fields(ctypes.c_void_p, "weight bias")
 
 
 class _Layer(ctypes.Structure):
-    _fields_ = (
-        *((name, _Linear) for name in ("three", "output", "wide", "narrow")),
-        *((name, _Site) for name in ("three_site", "output_site", "wide_site", "narrow_site")),
-        *((name, _Norm) for name in ("output_norm", "narrow_norm")),
-    )
+    _fields_ = fields(_Linear, "three output wide narrow")
+    _fields_ += fields(_Site, "three_site output_site wide_site narrow_site")
+    _fields_ += fields(_Norm, "output_norm narrow_norm")
 
 
 class _Dense(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("weight", "bias")),
-        *((name, ctypes.c_int32) for name in ("inputs", "outputs")),
-    )
+    _fields_ = fields(ctypes.c_void_p, "weight bias") + fields(ctypes.c_int32, "inputs outputs")
 
 
 class _Encoder(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("pieces", "piece_scales", "positions", "second")),
+        *fields(ctypes.c_void_p, "pieces piece_scales positions second"),
         ("norm", _Norm),
         ("layers", ctypes.POINTER(_Layer)),
         ("head", ctypes.POINTER(_Dense)),
-        *((name, ctypes.c_int32) for name in ("width", "inner", "heads", "layer_count", "head_count", "relu")),
-        ("vectors", ctypes.c_int32),
+        *fields(ctypes.c_int32, "width inner heads layer_count head_count relu vectors"),
         ("pooled", ctypes.c_int32 * 2),
-        *((name, ctypes.c_int32) for name in ("segments", "mask")),
+        *fields(ctypes.c_int32, "segments mask"),
         ("epsilon", ctypes.c_float),
     )
 

@@ -12,6 +12,15 @@ LIBRARY = Path(__file__).with_name("libemoscope.dll" if sys.platform == "win32" 
 FLAGS = ("-O3", "-shared", "-fPIC", "-ffp-contract=off", "-lm")
 
 
+def fields(kind: type[Any], names: str) -> list[tuple[str, type[Any]]]:
+    """Fields of a C structure that have one type.
+
+    >>> fields(ctypes.c_float, "low high")
+    [('low', <class 'ctypes.c_float'>), ('high', <class 'ctypes.c_float'>)]
+    """
+    return [(name, kind) for name in names.split()]
+
+
 @cache
 def library() -> Any:
     """The compiled kernels; None if there are none or EMOSCOPE_NATIVE is 0."""

@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from emoscope.models.native.library import library
+from emoscope.models.native.library import fields, library
 from emoscope.models.native.plain_text import end_to_end, is_plain, offsets
 
 LONGEST = 16  # characters of an n-gram
 
 
 class _Ngrams(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("table", "field_weights", "word_lengths", "char_lengths")),
-        *((name, ctypes.c_int32) for name in ("bits", "labels", "fields", "word_count", "char_count")),
-    )
+    _fields_ = fields(ctypes.c_void_p, "table field_weights word_lengths char_lengths")
+    _fields_ += fields(ctypes.c_int32, "bits labels fields word_count char_count")
 
 
 class NativeNgrams:

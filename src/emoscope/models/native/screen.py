@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from emoscope.models.native.library import library
+from emoscope.models.native.library import fields, library
 from emoscope.models.native.plain_text import end_to_end, is_plain
 
 ENGLISH, FOREIGN, HARM = 1, 2, 4
@@ -13,10 +13,7 @@ IS_ENGLISH, HARMLESS = 1, 2
 
 
 class _Screen(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_void_p) for name in ("words", "phrases")),
-        *((name, ctypes.c_int32) for name in ("bits", "phrase_count")),
-    )
+    _fields_ = fields(ctypes.c_void_p, "words phrases") + fields(ctypes.c_int32, "bits phrase_count")
 
 
 class NativeScreen:

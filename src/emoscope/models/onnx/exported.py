@@ -3,6 +3,7 @@
 import shutil
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -51,7 +52,7 @@ class Exported(FromFolder, Block):
 
     def __init__(self, labels: Sequence[str], questions: Sequence[Mapping[str, Any]] = ()) -> None:
         self.labels = tuple(labels)
-        self.questions = [LabelGrouping(each["groups"], tuple(each["grouping"])) for each in questions]
+        self.questions = [LabelGrouping(**each) for each in questions]
 
     @abstractmethod
     def logits(self, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
@@ -68,5 +69,4 @@ class Exported(FromFolder, Block):
         return label_probabilities(logits, self.questions, len(self.labels))
 
     def config(self) -> dict[str, Any]:
-        questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in self.questions]
-        return {"labels": list(self.labels), "questions": questions}
+        return {"labels": self.labels, "questions": [asdict(each) for each in self.questions]}

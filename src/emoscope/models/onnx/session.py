@@ -3,6 +3,7 @@
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,7 @@ def open_graph(path: Path) -> Run:
     level = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_BASIC if path.name.endswith(FLOAT) else level.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-
-    def run(feed: Feed) -> list[NDArray[Any]]:
-        return list(session.run(None, feed))
-
-    return run
+    return partial(session.run, None)
 
 
 def open_first(folder: Path, graphs: Iterable[Graph], references: list[Feed]) -> tuple[Run, str]:

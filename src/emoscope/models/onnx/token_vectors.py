@@ -15,7 +15,7 @@ from emoscope.core.errors import InputError
 from emoscope.core.files import content_digest, existing_file, whole_text
 from emoscope.models.onnx.description import FLOAT, TOKENIZER, WEIGHTS, special_pieces
 from emoscope.models.onnx.session import open_graph
-from emoscope.models.text.frozen_words import FrozenFeatures, HalfFloats
+from emoscope.models.text.contextual_rows import FrozenFeatures, HalfFloats
 from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.parallel.threads import in_parallel
 

@@ -1,6 +1,8 @@
 """Texts to an encoder's token ids; without torch, so training and inference share it."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Self
 
 from emoscope.core.errors import EmoscopeError
@@ -54,12 +56,8 @@ class Tokenizer:
             for place, encoding in enumerate(parts):
                 if place:
                     row.append([self.mask])
-                before = None
-                for word, token_id in zip(encoding.word_ids, encoding.ids, strict=True):
-                    if word != before:
-                        row.append([])
-                        before = word
-                    row[-1].append(token_id)
+                tokens = zip(encoding.word_ids, encoding.ids, strict=True)
+                row += [[token_id for _, token_id in word] for _, word in groupby(tokens, itemgetter(0))]
             rows.append(row)
         return rows
 

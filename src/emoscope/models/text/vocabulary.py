@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -176,12 +176,12 @@ TOKENISERS: dict[str, Callable[[str], list[str]]] = {
 }
 
 
-def tokeniser(name: str) -> Callable[[str], list[str]]:
+def tokeniser(name: str, known: Mapping[str, Callable[[str], list[str]]] = TOKENISERS) -> Callable[[str], list[str]]:
     """The tokeniser of a name.
 
     >>> tokeniser("starter")("Hi.")
     ['hi', '.']
     """
-    if name not in TOKENISERS:
-        raise EmoscopeError(f"unknown tokens {name!r}; expected one of {', '.join(TOKENISERS)}")
-    return TOKENISERS[name]
+    if name not in known:
+        raise EmoscopeError(f"unknown tokens {name!r}; expected one of {', '.join(known)}")
+    return known[name]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ class Epoch:
     held_out: float | None = None
 
 
+@dataclass(eq=False)
 class TrainingState:
     """The weights, the optimiser and the curve of a training, with the best and the averaged weights.
 
@@ -32,23 +33,17 @@ class TrainingState:
     all read the checkpoint, but only the one with `writes` saves it.
     """
 
-    def __init__(
-        self,
-        model: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        folder: Path | None = None,
-        settings: Mapping[str, Any] | None = None,
-        *,
-        writes: bool = True,
-    ) -> None:
-        self.model = model
-        self.optimizer = optimizer
-        self.folder = folder
-        self.settings = json.loads(json.dumps(dict(settings or {})))
-        self.writes = writes
-        self.curve: list[Epoch] = []
-        self.best: dict[str, Tensor] | None = None
-        self.averaged: dict[str, Tensor] | None = None
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    folder: Path | None
+    settings: Mapping[str, Any]
+    writes: bool = True
+    curve: list[Epoch] = field(default_factory=list)
+    best: dict[str, Tensor] | None = None
+    averaged: dict[str, Tensor] | None = None
+
+    def __post_init__(self) -> None:
+        self.settings = json.loads(json.dumps(self.settings))  # as it is read back
 
     def should_stop(self, patience: int) -> bool:
         """Whether the held-out loss has not improved for `patience` epochs; 0 never stops."""

@@ -117,19 +117,14 @@ class NeuralClassifier(TrainedNetwork, Block):
         return turns
 
     def export(self, exporter: Exporter) -> Block:
-        questions = [{"groups": each.groups, "grouping": list(each.grouping)} for each in self.questions()]
-        return self.fitted().export(exporter, self.labels, questions)
+        return self.fitted().export(exporter, self.labels, [asdict(each) for each in self.questions()])
 
     def questions(self) -> list[LabelGrouping]:
         """The extra heads, as `label_probabilities` needs them."""
-        return [LabelGrouping(len(head.groups), tuple(head.grouping(self.labels))) for head in self.heads]
+        return [LabelGrouping(len(head.groups), head.grouping(self.labels)) for head in self.heads]
 
     def config(self) -> dict[str, Any]:
-        return {
-            "labels": list(self.labels),
-            **self.network_config(),
-            "heads": [asdict(head) for head in self.heads],
-        }
+        return {"labels": self.labels, **self.network_config(), "heads": [asdict(head) for head in self.heads]}
 
 
 def _warm(balanced: Tensor, loss: nn.Module, progress: float) -> None:

@@ -6,7 +6,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -16,6 +18,7 @@ from emoscope.core.extras import require
 from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.core.text import TRIGGER
+from emoscope.models.text.padding import padded
 from emoscope.models.torch.layers import full_precision
 from emoscope.models.torch.network import Batch, Item, Network, without_decay_of_vectors
 from emoscope.models.torch.pretrained import quiet
@@ -152,12 +155,9 @@ class Decoder(Network):
         question = questions.get(head, f"{'Emotion' if named else 'Emoji'} of the last message")
         return f"{question} ({', '.join(labels)}):" if named and self.list_labels else f"{question}:"
 
-    def collate(self, items: Sequence[Item]) -> Batch:
-        lengths = torch.tensor([len(item["token_ids"]) for item in items])
-        ids = torch.full((len(items), int(lengths.max())), self.padding)
-        for row, item in enumerate(items):
-            ids[row, : len(item["token_ids"])] = torch.tensor(item["token_ids"])
-        return {"token_ids": ids, "lengths": lengths}
+    def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
+        rows = [item["token_ids"] for item in items]
+        return {"token_ids": padded(rows, self.padding), "lengths": np.array([len(row) for row in rows])}
 
     def forward(self, batch: Batch) -> Tensor:
         ids, lengths = batch["token_ids"], batch["lengths"]

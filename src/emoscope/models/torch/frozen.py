@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from emoscope.models.text.frozen_words import FrozenFeatures, HalfFloats
+from emoscope.models.text.contextual_rows import FrozenFeatures, HalfFloats
 from emoscope.models.text.padding import padded
 from emoscope.models.torch.pretrained import (
     FOLDER,

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from emoscope.models.text.vocabulary import Vocabulary
 from emoscope.models.torch.layers import full_precision
 
 State = tuple[Tensor, Tensor]
@@ -72,22 +73,18 @@ class DroppedLSTM(nn.Module):
         weights = [self.input_weights, recurrent, self.input_bias, self.recurrent_bias]
         with full_precision(states), warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous")
-            read, hidden, cell = torch.lstm(
-                states.float(), start, weights, True, 1, 0.0, self.training, False, True
-            )  # with biases, 1 layer, no dropout between layers, one direction, rows first
+            # With biases, 1 layer, no dropout between layers, one direction, rows first.
+            read, hidden, cell = torch.lstm(states.float(), start, weights, True, 1, 0.0, self.training, False, True)
         return read, (hidden, cell)
 
 
 class LanguageEncoder(nn.Module):
     """Tokens to states. The last layer is as wide as the embedding, so that the softmax can be tied to it."""
 
-    def __init__(
-        self, words: int, embedding_size: int, hidden_size: int, num_layers: int, dropouts: Dropouts, padding: int = 0
-    ) -> None:
+    def __init__(self, words: int, embedding_size: int, hidden_size: int, num_layers: int, dropouts: Dropouts) -> None:
         super().__init__()
         self.width = embedding_size
         self.dropouts = dropouts
-        self.padding = padding
         # Wider than AWD-LSTM's 0.1: with little text, that halves the perplexity.
         self.embedding = nn.Parameter(torch.empty(words, embedding_size).normal_(0, 0.5))
         sizes = [embedding_size, *[hidden_size] * (num_layers - 1), embedding_size]
@@ -112,7 +109,7 @@ class LanguageEncoder(nn.Module):
         table: Tensor = self.embedding
         if self.training and self.dropouts.words:
             table = table * functional.dropout(table.new_ones(len(table), 1), self.dropouts.words)
-        return functional.embedding(tokens, table, padding_idx=self.padding)
+        return functional.embedding(tokens, table, padding_idx=Vocabulary.padding)
 
     def stages(self) -> list[list[nn.Parameter]]:
         """The layers' parameters from the last to the first, then the embedding."""

@@ -54,9 +54,8 @@ def on_devices(function: Callable[..., R], fit_context: FitContext) -> R:
     with tempfile.TemporaryDirectory(prefix="emoscope-train-") as name:
         folder = Path(name)
         torch.save((function, replace(fit_context, progress=no_progress)), folder / "call")
-        logging.getLogger(start_processes.__module__).setLevel(
-            logging.ERROR
-        )  # the user gets our one-line message instead
+        # The user gets our one-line message instead.
+        logging.getLogger(start_processes.__module__).setLevel(logging.ERROR)
         inbox, outbox = multiprocessing.get_context("spawn").Pipe(duplex=False)
         threads = max(1, torch.get_num_threads() // fit_context.devices)
         with inbox, outbox:

@@ -33,9 +33,9 @@ class Trainable(nn.Module):
     def __post_init__(self) -> None:
         super().__init__()
 
+    @abstractmethod
     def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
-        """Items padded into arrays; a network overrides this or `collate`."""
-        raise NotImplementedError
+        """Items padded into arrays."""
 
     def collate(self, items: Sequence[Item]) -> Batch:
         """Items padded into a batch of tensors."""
@@ -133,6 +133,17 @@ def batches_of_like_length(
             batches += [part[first : first + batch_size] for first in range(0, len(part), batch_size)]
     for index in torch.randperm(len(batches), generator=generator).tolist():
         yield batches[index]
+
+
+def sorted_batches(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """All positions, those of short items first, in batches.
+
+    >>> list(sorted_batches([5, 1, 3], 2))
+    [[1, 2], [0]]
+    """
+    order = sorted(range(len(lengths)), key=lambda position: lengths[position])
+    for start in range(0, len(order), batch_size):
+        yield order[start : start + batch_size]
 
 
 def _batches_of_tokens(positions: Sequence[int], lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:

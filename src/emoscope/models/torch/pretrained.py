@@ -86,12 +86,11 @@ class Encoder(nn.Module):
         extra: dict[str, Any] = {}
         if segments is not None and getattr(self.model.config, "type_vocab_size", 0) > 1:
             extra["token_type_ids"] = segments
-        if layers == 1:
-            result = self.model(input_ids=token_ids, attention_mask=mask, **extra)
-            last: Tensor = result.last_hidden_state
-            return last
-        result = self.model(input_ids=token_ids, attention_mask=mask, output_hidden_states=True, **extra)
-        return torch.stack(result.hidden_states[-layers:]).mean(0)
+        if layers > 1:
+            extra["output_hidden_states"] = True
+        result = self.model(input_ids=token_ids, attention_mask=mask, **extra)
+        last: Tensor = result.last_hidden_state
+        return last if layers == 1 else torch.stack(result.hidden_states[-layers:]).mean(0)
 
     def add_tokens(self, tokenizer: PretrainedTokenizer, names: Sequence[str]) -> None:
         """Add vectors for the special tokens of names, initialised from the tokens of the name itself.

@@ -17,7 +17,7 @@ from emoscope.models.former_names import current_names
 from emoscope.models.torch.checkpoint import Epoch, TrainingState
 from emoscope.models.torch.data_parallel import ALONE, Replica
 from emoscope.models.torch.losses import ClassLoss, rdrop_divergence
-from emoscope.models.torch.network import Batch, Item, Trainable, batches_of_like_length
+from emoscope.models.torch.network import Batch, Item, Trainable, batches_of_like_length, sorted_batches
 
 Schedule = Literal["constant", "linear", "cosine", "slanted"]
 Precision = Literal["auto", "full", "bfloat16"]
@@ -168,7 +168,7 @@ class Trainer(ABC, Generic[B]):
         self.model.to(self.device)
         self.optimizer = self.make_optimizer()
         folder, settings = self.fit_context.checkpoints, {**asdict(training), **self.sizes()}
-        state = TrainingState(self.model, self.optimizer, folder, settings, writes=self.replica.is_main)
+        state = TrainingState(self.model, self.optimizer, folder, settings, self.replica.is_main)
         self.state = state
         rates = [float(group["lr"]) for group in self.optimizer.param_groups]
         steps_per_epoch = self.steps_per_epoch  # counting may draw a whole epoch's batches
@@ -327,11 +327,9 @@ def predict(network: Trainable, items: Sequence[Item], device: torch.device, bat
     batch_size = batch_size or (512 if device.type == "cuda" else 128)
     network.to(device)
     network.eval()
-    order = sorted(range(len(items)), key=lambda position: network.length(items[position]))
     logits = torch.zeros(len(items), network.outputs)
     with torch.inference_mode():
-        for start in range(0, len(order), batch_size):
-            batch = order[start : start + batch_size]
+        for batch in sorted_batches([network.length(item) for item in items], batch_size):
             with mixed_precision(device):
                 result = network(_collated(network, [items[position] for position in batch], device))
             logits[batch] = result.float().cpu()

@@ -1,9 +1,9 @@
 """A language model's guesses for the word that IEST masked: the probabilities of the organisers' trigger words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -18,10 +18,11 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.export.exporter import Exporter
 from emoscope.models.features.base import Extractor, Matrix, as_rows
-from emoscope.models.former_names import current_names
+from emoscope.models.former_names import FORMER_NAMES
 from emoscope.models.text.window import TokenRow, Window
 from emoscope.models.torch.frozen import half_precision
 from emoscope.models.torch.masked_lm import MaskedLanguageModel
+from emoscope.models.torch.network import sorted_batches
 from emoscope.models.torch.pretrained import (
     Encoder,
     PretrainedTokenizer,
@@ -73,6 +74,7 @@ class TriggerWords(Extractor):
     tweets and comments (0: none; null: all) and on the examples without their masked words.
     """
 
+    former_names = FORMER_NAMES
     encoder: str = "bert-base-uncased"
     pretraining_text: int | None = None
     lm_epochs: int = 1
@@ -107,19 +109,13 @@ class TriggerWords(Extractor):
         model.to(device)
         model.eval()
         rows = self.window.rows([Example(Dialogue((Turn(example.text),)), 0) for example in examples], model.tokenizer)
-        order = sorted(range(len(rows)), key=lambda number: len(rows[number].token_ids))
         guesses = torch.zeros(len(rows), len(model.candidates))
         with torch.inference_mode():
-            for start in range(0, len(order), self.lm_batch_size):
-                chosen = order[start : start + self.lm_batch_size]
+            for chosen in sorted_batches([len(row.token_ids) for row in rows], self.lm_batch_size):
                 guesses[chosen] = model.guess([rows[number] for number in chosen], device).cpu()
         parts = torch.split(guesses, [len(words) for words in model.words.values()], dim=1)
         emotions = torch.stack([part.logsumexp(1) for part in parts], dim=1)
         return as_rows(torch.cat([emotions, guesses], dim=1).numpy())
-
-    @classmethod
-    def from_config(cls, config: Mapping[str, Any], children: Mapping[str, Any]) -> Self:
-        return super().from_config(current_names(config), children)
 
     def export(self, exporter: Exporter) -> Extractor:
         from emoscope.models.export.triggers import export_triggers

@@ -9,11 +9,11 @@ import numpy as np
 
 from emoscope.core.errors import InputError
 from emoscope.core.extras import require
-from emoscope.core.files import atomic_write, existing_file
+from emoscope.core.files import existing_file, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Floats
 from emoscope.models.features.base import Extractor, Matrix
-from emoscope.models.features.classifier import Classes, FeatureClassifier, not_fitted
+from emoscope.models.features.classifier import Classes, FeatureClassifier, fitted
 from emoscope.models.former_names import FORMER_NAMES
 
 
@@ -49,7 +49,7 @@ class BoostedTrees(FeatureClassifier):
         """The booster that `_dump` wrote."""
 
     @abstractmethod
-    def _predict(self, rows: Matrix) -> Any:
+    def _predict(self, booster: Any, rows: Matrix) -> Any:
         """The probability of each label."""
 
     def fit_features(self, features: Matrix, classes: Classes, fit_context: FitContext) -> Self:
@@ -62,18 +62,10 @@ class BoostedTrees(FeatureClassifier):
         return self
 
     def predict_features(self, features: Matrix) -> Floats:
-        if self._booster is None:
-            raise not_fitted()
-        return np.asarray(self._predict(_rows(features)), np.float64)
-
-    def config(self) -> dict[str, Any]:
-        return {**super().config(), **self.parameters}
+        return np.asarray(self._predict(fitted(self._booster), _rows(features)), np.float64)
 
     def save_weights(self, folder: Path) -> None:
-        if self._booster is None:
-            raise not_fitted()
-        with atomic_write(folder / self.file, "wb") as handle:
-            handle.write(self._dump(self._booster))
+        write_file(folder / self.file, self._dump(fitted(self._booster)))
 
     def load_model(self, folder: Path) -> None:
         path = existing_file(folder / self.file)
@@ -110,8 +102,8 @@ class LightGBM(BoostedTrees):
     def _parse(self, content: bytes) -> Any:
         return require("lightgbm", extra="features").Booster(model_str=content.decode())
 
-    def _predict(self, rows: Matrix) -> Any:
-        return self._booster.predict(rows)
+    def _predict(self, booster: Any, rows: Matrix) -> Any:
+        return booster.predict(rows)
 
 
 class XGBoost(BoostedTrees):
@@ -142,8 +134,8 @@ class XGBoost(BoostedTrees):
         booster.load_model(bytearray(content))
         return booster
 
-    def _predict(self, rows: Matrix) -> Any:
-        return self._booster.predict(require("xgboost", extra="features").DMatrix(rows))
+    def _predict(self, booster: Any, rows: Matrix) -> Any:
+        return booster.predict(require("xgboost", extra="features").DMatrix(rows))
 
 
 def _rows(features: Matrix) -> Matrix:
