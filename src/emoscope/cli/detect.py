@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -155,7 +155,8 @@ class _FileJob:
                         writer.write({**origin, **row})
                     self.labelled += 1
             if not writer.written and self.labels is not None and (columns := _columns(sources[0], self.format)):
-                writer.write_header({**origin, **columns, **_empty_answer(self.labels, columns)})
+                empty = Detection(self.labels[0], dict.fromkeys(self.labels, 0.0), note="")
+                writer.write_header({**origin, **columns, **detection_columns(empty, columns)})
 
     def _answers(self, source: str, *, quiet: bool) -> Rows:
         """The rows to write for each dialogue of a file."""
@@ -190,10 +191,6 @@ def _columns(source: str, format: str | None) -> dict[str, str | None]:
             return dict.fromkeys(file.schema_arrow.names)
     header = header_of(source, kind) if source != PIPE and kind in ("csv", "tsv") else None
     return dict.fromkeys(header.names, "") if header else {}
-
-
-def _empty_answer(labels: Sequence[str], taken: Iterable[str]) -> dict[str, Any]:
-    return detection_columns(Detection(labels[0], dict.fromkeys(labels, 0.0), note=""), taken)
 
 
 def _targets(sources: Sequence[str], folder: Path) -> list[str]:

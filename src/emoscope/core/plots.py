@@ -8,7 +8,6 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
@@ -24,13 +23,8 @@ Chart = Any  # an altair chart of any kind; altair is imported only when a chart
 INK = "#24292f"  # titles and values
 QUIET = "#5b636d"  # axes and subtitles
 FAINT = "#e3e6ea"  # grids
-
-
-@cache
-def _theme() -> dict[str, Any]:
-    # Liberation Sans is built into the renderer, so a PNG looks the same everywhere; Arial has the same metrics.
-    theme: dict[str, Any] = json.loads(files("emoscope.core").joinpath("chart_theme.json").read_text(encoding="utf-8"))
-    return theme
+# Liberation Sans is built into the renderer, so a PNG looks the same everywhere; Arial has the same metrics.
+_THEME: dict[str, Any] = json.loads(files("emoscope.core").joinpath("chart_theme.json").read_text(encoding="utf-8"))
 
 
 def altair() -> ModuleType:
@@ -58,7 +52,7 @@ def titled(chart: Chart, title: str, *subtitle: str) -> Chart:
 def spec(chart: Chart) -> dict[str, Any]:
     """The chart as a Vega-Lite specification, with our style as the default."""
     document: dict[str, Any] = chart.to_dict()
-    config = dict(_theme())
+    config = dict(_THEME)
     for key, value in document.get("config", {}).items():
         config[key] = {**config.get(key, {}), **value} if isinstance(value, dict) else value
     return {**document, "config": config}

@@ -78,8 +78,10 @@ def deduplicate(
         for path, rows in zip(paths, items, strict=True):
             target = str(output if folder is None else folder / Path(path).name)
             records = progress(f"writing {Path(path).name}", read_records(path, format, column=column))
-            records = _counted(records, rows, reasons, counts[path])
-            _write(records, target, format if folder is not None else None)
+            counts[path].read = len(rows)
+            counts[path].dropped.update(reasons[item] for item in rows if item in reasons)
+            kept = (record for record, item in zip(records, rows, strict=True) if item not in reasons)
+            _write(kept, target, format if folder is not None else None)
     return counts
 
 
@@ -114,17 +116,6 @@ def _group(record: Record, path: str, group: str | None) -> str | None:
         raise EmoscopeError(f"{path}, row {record.row}: has no column {group!r}, which --group names")
     value = record.columns[group]
     return None if value in (None, "") else str(value)
-
-
-def _counted(
-    records: Iterator[Record], items: Sequence[int], reasons: Mapping[int, str], counts: FileCounts
-) -> Iterator[Record]:
-    for record, item in zip(records, items, strict=True):
-        counts.read += 1
-        if item in reasons:
-            counts.dropped[reasons[item]] += 1
-        else:
-            yield record
 
 
 def _write(records: Iterator[Record], target: str, format: str | None) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from emoscope.core.extras import check_installed
 from emoscope.core.plots import Chart
 from emoscope.corpus.describe.figures import figures
 from emoscope.corpus.describe.statistics import CorpusStatistics
@@ -44,11 +43,6 @@ class Datasheet:
     def filters(self) -> Mapping[str, Mapping[str, Any]]:
         """What each filter dropped and masked, and its measured error rates."""
         return next((step["filters"] for step in self.steps if step["step"] == "filter"), {})
-
-
-def check_datasheet() -> None:
-    """Raise an error if a package that datasheets need is not installed."""
-    check_installed("jinja2", "altair", "vl_convert", extra="plots")
 
 
 def markdown(sheet: Datasheet) -> str:

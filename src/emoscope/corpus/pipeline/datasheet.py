@@ -5,9 +5,10 @@ from collections.abc import Iterator
 
 from emoscope import __version__
 from emoscope.core.dialogue import Example
+from emoscope.core.extras import check_installed
 from emoscope.core.files import read_json, write_json
 from emoscope.core.metrics import standard_metric
-from emoscope.corpus.describe.datasheet import Datasheet, check_datasheet, markdown, page
+from emoscope.corpus.describe.datasheet import Datasheet, markdown, page
 from emoscope.corpus.describe.statistics import describe
 from emoscope.corpus.pipeline.aggregate import AGREEMENT
 from emoscope.corpus.pipeline.plan import CorpusPlan
@@ -27,7 +28,7 @@ class DatasheetStep(PipelineStep):
     reads_all = True
 
     def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
-        check_datasheet()
+        check_installed("jinja2", "altair", "vl_convert", extra="plots")
 
     def run(self, context: StepContext) -> None:
         folder = context.folder
