@@ -20,8 +20,8 @@ from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.upload_gate import is_upload, refused_upload
 from emoscope.server.detect import api as detect_api
 from emoscope.server.detect import pages as detect_pages
-from emoscope.server.detect.described import describe_labels
 from emoscope.server.detect.fast_lane import FastLane
+from emoscope.server.detect.heads import describe_labels
 from emoscope.server.detect.service import DetectService
 from emoscope.server.http import docs, health, static
 from emoscope.server.http.application import new_app

@@ -17,7 +17,6 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import HTMLResponse, Response
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.detect import chart
 from emoscope.server.detect.api import dialogue_of, served
 from emoscope.server.detect.columns import ALL_ROWS
 from emoscope.server.detect.question import Answer, NamedDialogue, Question, answer_of
@@ -104,7 +103,7 @@ async def _results(question: Question, request: Request, *, brief: bool = False,
     if brief:
         return page("brief.html.j2", answer=answer)
     shown = Pane(pane, question=question, answer=answer)
-    return page("results.html.j2", pane=shown, columns=chart.columns(answer))
+    return page("results.html.j2", pane=shown)
 
 
 @router.post("/detect/results.{kind}")
@@ -117,11 +116,7 @@ async def _download(kind: str, asked: Annotated[str, Form()], request: Request) 
         raise invalid("asked", "is not a question of the detect page") from None
     answer = await _answer(request, question)
     if kind == "svg":
-        content = (
-            templates()
-            .get_template("timeline.svg.j2")
-            .render(as_file=True, answer=answer, columns=chart.columns(answer))
-        )
+        content = templates().get_template("timeline.svg.j2").render(as_file=True, answer=answer)
     else:
         content = answer.as_csv() if kind == "csv" else answer.as_json()
     headers = {"Content-Disposition": f'attachment; filename="emotions.{kind}"'}
@@ -147,7 +142,6 @@ def _page(request: Request, panes: list[Pane], form: Mapping[str, Any]) -> HTMLR
         prior=form.get("prior", "model"),
         example=EXAMPLE,
         preview=PREVIEW,
-        chart_columns=chart.columns,
     )
 
 

@@ -8,8 +8,7 @@ from starlette.responses import RedirectResponse, Response
 
 from emoscope.server.challenge.oidc import BACK, Journey, Provider
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor
-from emoscope.server.challenge.services import challenges, registration, teams
-from emoscope.server.challenge.services.one_time import check_link
+from emoscope.server.challenge.services import challenges, registration, teams, tokens
 from emoscope.server.errors import Invalid, NotFound, ServerError, Unauthenticated
 from emoscope.server.http.forms import FormPage, Values, template
 from emoscope.server.sessions import JOURNEY_SECONDS
@@ -119,7 +118,7 @@ def _confirm_page(visitor: CurrentVisitor, secret: Secret) -> Values | Response:
 def _show_link(visitor: Visitor, kind: str, secret: str) -> Values | Response:
     """The page behind a mailed link, with a button while the link works: programs that follow links do not use it."""
     try:
-        visitor.ask(check_link, kind, secret)
+        visitor.ask(tokens.check_link, kind, secret)
     except NotFound as invalid:
         return visitor.page("mail_link.html.j2", error=invalid, kind=kind, secret=None)
     return {"kind": kind}

@@ -12,7 +12,7 @@ from emoscope.server.challenge.dependencies import Number, received
 from emoscope.server.challenge.pages.console.overview import AUDIT_LINES, Before
 from emoscope.server.challenge.pages.console.tokens import issue, revoke
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, WholeForm
-from emoscope.server.challenge.services import audit, challenges, creation, definition, storage, tokens
+from emoscope.server.challenge.services import audit, challenges, creation, definition, operation, tokens
 from emoscope.server.challenge.services.actor import require_organiser
 from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.errors import Invalid, NotAllowed, NotFound, ServerError, Unauthenticated
@@ -38,7 +38,7 @@ def _front(visitor: CurrentVisitor) -> Values:
     return {
         "challenges": own,
         "everything": everything,
-        "storage": visitor.ask(storage.storage) if everything else None,
+        "storage": visitor.ask(operation.storage) if everything else None,
         "tokens": [token for token in listed if token.role == "organiser"],
         "done": None,
         "undo": None,
@@ -112,10 +112,10 @@ def _document(form: FormData, filled: dict[str, str]) -> tuple[dict[str, Any], d
 
 
 @new_toml.page
-def _toml(visitor: CurrentVisitor, template: Annotated[str, Query(max_length=64)] = "") -> Values:
+def _toml(visitor: CurrentVisitor, name: Annotated[str, Query(alias="template", max_length=64)] = "") -> Values:
     require_organiser(visitor.actor, None)
     try:
-        text = definition.ready_challenge(template) if template else ""
+        text = definition.ready_challenge(name) if name else ""
     except EmoscopeError as error:
         raise NotFound(str(error)) from None
     return {"text": text, "templates": definition.ready_challenges()}
