@@ -14,7 +14,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Form, Request
 from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.server.detect.api import dialogue_of, served
@@ -80,6 +80,12 @@ async def _start_page(request: Request) -> HTMLResponse:
             state.example_answer = await _answer(request, Question(dialogues=[NamedDialogue(turns=turns)]))
     answer = getattr(state, "example_answer", None)
     return page("start.html.j2", here="start", example=SHORT_EXAMPLE, answer=answer)
+
+
+@router.get("/favicon.ico")
+async def favicon() -> Response:
+    """Browsers request this whatever the page says."""
+    return RedirectResponse("/static/icon.svg", 308)
 
 
 @router.get("/detect")

@@ -21,11 +21,9 @@ from emoscope.server.challenge.dependencies import (
     uploaded,
 )
 from emoscope.server.challenge.services import audit, challenges, notices, operation, teams, tokens
-from emoscope.server.http.problems import refusal, responses
+from emoscope.server.http.problems import CHANGING, refusal
 
-router = APIRouter(
-    prefix="/v1", tags=["organise"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
-)
+router = APIRouter(prefix="/v1", tags=["organise"], responses=CHANGING)
 
 
 @router.post(
