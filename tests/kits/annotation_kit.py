@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from emoscope.core.dialogue import Turn
 from emoscope.corpus.annotation.items import Item
 from emoscope.server.annotate.app import create_annotation_app
 from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.annotate.studies import add_annotators, annotators, create_study
+from emoscope.server.annotate.studies import add_annotators, create_study
 from emoscope.server.settings import Settings
 from emoscope.server.store import Store
+from emoscope.server.store.models import Annotator
 from emoscope.server.store.signing_key import load_key
 
 LABELS = ("happy", "sad", "angry", "others")
@@ -50,6 +52,12 @@ def tokens(folder: Path) -> dict[str, str]:
     """Everyone's token, by name."""
     with closing(store_of(folder)) as store:
         return {name: link_token(load_key(folder), number) for number, name in annotators(store).items()}
+
+
+def annotators(store: Store) -> dict[int, str]:
+    """The annotators' names, by id."""
+    with store.database.read() as session:
+        return {row.id: row.name for row in session.scalars(select(Annotator))}
 
 
 def store_of(folder: Path) -> Store:

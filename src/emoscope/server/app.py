@@ -20,10 +20,10 @@ from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.upload_gate import is_upload, refused_upload
 from emoscope.server.detect import api as detect_api
 from emoscope.server.detect import pages as detect_pages
-from emoscope.server.detect.described import describe_labels
 from emoscope.server.detect.fast_lane import FastLane
+from emoscope.server.detect.heads import describe_labels
 from emoscope.server.detect.service import DetectService
-from emoscope.server.http import docs, health, static
+from emoscope.server.http import docs, health
 from emoscope.server.http.application import new_app
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.mail import Mailer
@@ -40,7 +40,6 @@ ROUTERS = (
     annotate_api.router,
     detect_pages.router,
     docs.router,
-    static.router,
     *challenge_pages.ROUTERS,
 )
 DESCRIPTION = """Send a conversation, get the emotion of its turns.

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -48,7 +47,7 @@ class Finding:
 def examine(settings: Settings, *, url: str | None = None, mail_to: str | None = None) -> Iterator[Finding]:
     """Run every check and yield its findings; nothing is changed, and mail is sent only to `mail_to`.
 
-    >>> [one.check for one in _folder(Settings(data_dir=Path("/nowhere")))]
+    >>> [one.check for one in _folder(Settings(data_dir="/nowhere"))]
     ['folder']
     """
     for check in (_model, _folder, _database, _keys, _clock):
@@ -161,17 +160,12 @@ def _keys(settings: Settings) -> Iterator[Finding]:
             mend = f"restore it from a backup, or rm {path}: everybody then signs in again"
             yield Finding("keys", "error", f"{path} is not a key", mend)
         else:
-            yield from _sound_key(name, what, folder)
-
-
-def _sound_key(name: str, what: str, folder: Path) -> Iterator[Finding]:
-    if name == API_KEYS:
-        try:
-            KeyFile(folder).all()
-        except EmoscopeError as error:
-            yield Finding("keys", "error", str(error), "restore it from a backup, or remove it and add keys anew")
-            return
-    yield Finding("keys", "ok", f"{name} {what}, and is private")
+            try:
+                if name == API_KEYS:
+                    KeyFile(folder).all()
+                yield Finding("keys", "ok", f"{name} {what}, and is private")
+            except EmoscopeError as error:
+                yield Finding("keys", "error", str(error), "restore it from a backup, or remove it and add keys anew")
 
 
 def _clock(settings: Settings) -> Iterator[Finding]:
@@ -206,7 +200,7 @@ def _mail(settings: Settings, to: str | None) -> Iterator[Finding]:
         if to:
             mailer.send(to, "emoscope: a test", "This server can send mail.")
         else:
-            mailer.greet()
+            mailer.deliver(None)
     except Exception as error:  # from sockets, certificates or SMTP
         reason = error.__cause__ or error
         yield Finding("mail", "error", f"{mailer.server.host} refuses us ({reason})", f"mend {variable('mail_url')}")
@@ -291,8 +285,7 @@ def _seen(settings: Settings, base: str, seen: dict[str, Any], own_address: str)
     if seen["address"] in loopback and own_address not in loopback:
         mend = "nginx: proxy_set_header X-Forwarded-For $remote_addr; and serve --trusted-proxy 127.0.0.1"
         problems.append(("everybody seems to come from the proxy, and shares its limits", mend))
-    for detail, mend in problems:
-        yield Finding("proxy", "error", detail, mend)
+    yield from (Finding("proxy", "error", *problem) for problem in problems)
     if public.scheme != "https":
         local = public.hostname in ("127.0.0.1", "localhost")
         mend = "" if local else "put a proxy with a certificate before it: deploy/compose.yaml has one"

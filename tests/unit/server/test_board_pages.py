@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from emoscope.server.challenge.pages.board_history import history_plot
+from emoscope.server.challenge.pages.board_plot import history_plot
 from emoscope.server.challenge.views import BoardView, Entry, HistoryPoint
 from emoscope.server.http.rendering import templates
 from emoscope.server.markdown import markdown

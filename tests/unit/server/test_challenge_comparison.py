@@ -11,7 +11,7 @@ from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.services.actor import OPERATOR
 from emoscope.server.challenge.services.audit import read_audit
 from emoscope.server.challenge.services.challenges import rescore
-from emoscope.server.challenge.services.jobs import jobs
+from emoscope.server.challenge.services.operation import jobs
 from emoscope.server.challenge.services.submissions import submit
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store

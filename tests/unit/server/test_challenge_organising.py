@@ -39,8 +39,8 @@ from emoscope.server.challenge.services.notices import (
     send_notice,
     withdraw_notice,
 )
+from emoscope.server.challenge.services.operation import storage
 from emoscope.server.challenge.services.registration import Post, invite_team
-from emoscope.server.challenge.services.storage import storage
 from emoscope.server.challenge.services.submissions import get_submission, submit
 from emoscope.server.challenge.services.teams import (
     disqualify_team,

@@ -141,7 +141,7 @@ def revoke_cli(
 @command("jobs")
 def jobs_cli(store: "Store", slug: SlugArgument) -> CommandResult:
     """List the scoring jobs that are queued, running or failed, with the reason; `rescore` retries failed ones."""
-    jobs = services.jobs.jobs(store, OPERATOR, slug)
+    jobs = services.operation.jobs(store, OPERATOR, slug)
     shown = view_table(
         jobs.unfinished,
         {

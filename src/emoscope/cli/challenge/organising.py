@@ -106,7 +106,7 @@ def storage_cli(
     slug: Annotated[str | None, typer.Argument(metavar="CHALLENGE", help="Only this challenge's files.")] = None,
 ) -> CommandResult:
     """Show the storage used by submissions, data and the database, and the free disk space."""
-    used = services.storage.storage(store, OPERATOR, slug)
+    used = services.operation.storage(store, OPERATOR, slug)
     lines = [
         f"{counted(used.submissions, 'submitted file')}: {decimal(used.submission_bytes)}",
         f"data and gold: {decimal(used.data_bytes)}",

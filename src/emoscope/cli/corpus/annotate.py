@@ -307,7 +307,7 @@ def annotate_export(
         results = study_results(store, refused=with_refused)
         tied = None
         if labels is not None:
-            tied = write_final_labels(labels, final_labels(Overviews(store, Desk(store, load_key(folder))).now()))
+            tied = write_final_labels(labels, final_labels(Overviews(Desk(store, load_key(folder))).now()))
         if log is not None:
             write_log(log, store)
     if output is not None and per_annotator is not None:

@@ -20,6 +20,7 @@ from emoscope.server.annotate.exchange import (
     write_final_labels,
     write_log,
 )
+from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.managers import HOME, Manager, OwnForm, Place, SignedIn, manager_of
 from emoscope.server.annotate.notes import Briefing, adjudicate, set_briefing, settle
 from emoscope.server.annotate.overview import ItemRow
@@ -104,9 +105,9 @@ def leave(manager: OwnForm) -> Response:
 def _annotators(manager: SignedIn) -> Values:
     """The annotators with their progress and links."""
     with manager.store.database.read() as session:
-        query = select(Annotator).where(Annotator.study_id == the_study(session).id)
-        links = {row.id: f"{manager.base}/annotate#{manager.place.link(row)}" for row in session.scalars(query)}
-    return {"links": links}
+        people = session.scalars(select(Annotator).where(Annotator.study_id == the_study(session).id))
+        tokens = {row.id: link_token(manager.place.desk.key, row.id, row.link) for row in people}
+    return {"links": {number: f"{manager.base}/annotate#{token}" for number, token in tokens.items()}}
 
 
 @annotators.form("/annotators")

@@ -8,14 +8,12 @@ from fastapi import Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
 
 from emoscope.server.annotate.desk import Desk
-from emoscope.server.annotate.links import link_token
 from emoscope.server.annotate.overview import Overview, Overviews
 from emoscope.server.errors import ServerError
 from emoscope.server.http.problems import Problem, running
 from emoscope.server.http.rendering import page
 from emoscope.server.sessions import BrowserSession, Sessions
 from emoscope.server.store import Store
-from emoscope.server.store.models import Annotator
 
 HOME = "/annotate/desk"
 
@@ -25,14 +23,10 @@ class ManagerDesk:
 
     def __init__(self, desk: Desk, *, https: bool) -> None:
         self.desk = desk
-        self.overviews = Overviews(desk.store, desk)
+        self.overviews = Overviews(desk)
         # Its own key, so that a challenge's cookie is not valid here.
         key = hmac.digest(desk.key, b"annotation desk", "sha256")
         self.sessions = Sessions(desk.store, key, https=https, name="-desk")
-
-    def link(self, annotator: Annotator) -> str:
-        """The token of an annotator's link."""
-        return link_token(self.desk.key, annotator.id, annotator.link)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@
 """
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Literal, cast
 
@@ -103,8 +103,7 @@ def set_briefing(store: Store, briefing: Briefing, *, again: bool = True) -> boo
         before = [Briefing(**detail) for detail in session.scalars(query.order_by(StudyNote.id))]
         if briefing == (before[-1] if before else Briefing()) or (not again and briefing in before):
             return False
-        detail = {"guidelines": briefing.guidelines, "consent": briefing.consent}
-        add_note(session, "briefing", detail, store.clock())
+        add_note(session, "briefing", asdict(briefing), store.clock())
     return True
 
 

@@ -19,7 +19,6 @@ from emoscope.corpus.annotation.assignment import HOLD_SECONDS, Event, WorkerSta
 from emoscope.server.annotate.desk import Desk, Snapshot
 from emoscope.server.annotate.notes import ItemNotes, briefed_at, briefing_of, notes_by_item
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.store import Store
 from emoscope.server.store.models import AnnotationEvent, Annotator, Study, StudyItem
 
 MATRIX = 20  # the most annotators in the agreement matrix
@@ -130,17 +129,16 @@ class Overview:
 
 
 class Overviews:
-    """Computes the overview of a store's study, and caches it until something changes."""
+    """Computes the overview of a desk's study, and caches it until something changes."""
 
-    def __init__(self, store: Store, desk: Desk) -> None:
-        self._store = store
+    def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._kept: tuple[object, Overview] | None = None
 
     def now(self) -> Overview:
         """The current overview."""
         snapshot = self._desk.snapshot()
-        with self._store.database.read() as session:
+        with self._desk.store.database.read() as session:
             study = snapshot.study
             people = list(session.scalars(select(Annotator).where(Annotator.study_id == study.id)))
             notes = notes_by_item(session, study)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -109,29 +110,12 @@ def add_annotators(store: Store, people: Iterable[str | AnnotatorProfile]) -> No
                 session.scalars(own).one().profile = person.profile
 
 
-def annotators(store: Store) -> dict[int, str]:
-    """The annotators' names, by id."""
-    with store.database.read() as session:
-        query = select(Annotator.id, Annotator.name).where(Annotator.study_id == the_study(session).id)
-        return {row.id: row.name for row in session.execute(query)}
-
-
 def links(store: Store, key: bytes) -> dict[str, str]:
     """The tokens of all links that are not revoked, by annotator."""
     with store.database.read() as session:
         study = the_study(session)
         people = session.scalars(select(Annotator).where(Annotator.study_id == study.id).order_by(Annotator.id))
         return {row.name: link_token(key, row.id, row.link) for row in people if row.revoked_at is None}
-
-
-def revoke_annotator(store: Store, name: str) -> None:
-    """Revoke an annotator's link; their judgements are kept."""
-    _change_link(store, name, revoked=True)
-
-
-def renew_link(store: Store, name: str) -> None:
-    """Replace an annotator's link, revoked or not, by a new one."""
-    _change_link(store, name, revoked=False)
 
 
 def _change_link(store: Store, name: str, *, revoked: bool) -> None:
@@ -144,6 +128,11 @@ def _change_link(store: Store, name: str, *, revoked: bool) -> None:
             raise EmoscopeError(f"there is no annotator {name!r}; there are: {names or 'none'}")
         annotator.link += not revoked
         annotator.revoked_at = store.clock() if revoked else None
+
+
+# Judgements are kept when a link is revoked; a new link replaces the old one, revoked or not.
+revoke_annotator = partial(_change_link, revoked=True)
+renew_link = partial(_change_link, revoked=False)
 
 
 def the_study(session: Session) -> Study:

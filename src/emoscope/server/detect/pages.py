@@ -14,10 +14,9 @@ from anyio import to_thread
 from fastapi import APIRouter, Form, Request
 from pydantic import ValidationError
 from starlette.datastructures import FormData, UploadFile
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.server.detect import chart
 from emoscope.server.detect.api import dialogue_of, served
 from emoscope.server.detect.columns import ALL_ROWS
 from emoscope.server.detect.question import Answer, NamedDialogue, Question, answer_of
@@ -83,6 +82,12 @@ async def _start_page(request: Request) -> HTMLResponse:
     return page("start.html.j2", here="start", example=SHORT_EXAMPLE, answer=answer)
 
 
+@router.get("/favicon.ico")
+async def favicon() -> Response:
+    """Browsers request this whatever the page says."""
+    return RedirectResponse("/static/icon.svg", 308)
+
+
 @router.get("/detect")
 async def _detect_page(request: Request, two: bool = False, example: bool = False) -> HTMLResponse:
     panes = [Pane(number) for number in range(2 if two else 1)]
@@ -104,7 +109,7 @@ async def _results(question: Question, request: Request, *, brief: bool = False,
     if brief:
         return page("brief.html.j2", answer=answer)
     shown = Pane(pane, question=question, answer=answer)
-    return page("results.html.j2", pane=shown, columns=chart.columns(answer))
+    return page("results.html.j2", pane=shown)
 
 
 @router.post("/detect/results.{kind}")
@@ -117,11 +122,7 @@ async def _download(kind: str, asked: Annotated[str, Form()], request: Request) 
         raise invalid("asked", "is not a question of the detect page") from None
     answer = await _answer(request, question)
     if kind == "svg":
-        content = (
-            templates()
-            .get_template("timeline.svg.j2")
-            .render(as_file=True, answer=answer, columns=chart.columns(answer))
-        )
+        content = templates().get_template("timeline.svg.j2").render(as_file=True, answer=answer)
     else:
         content = answer.as_csv() if kind == "csv" else answer.as_json()
     headers = {"Content-Disposition": f'attachment; filename="emotions.{kind}"'}
@@ -147,7 +148,6 @@ def _page(request: Request, panes: list[Pane], form: Mapping[str, Any]) -> HTMLR
         prior=form.get("prior", "model"),
         example=EXAMPLE,
         preview=PREVIEW,
-        chart_columns=chart.columns,
     )
 
 

@@ -3,10 +3,11 @@
 import csv
 import io
 import json
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -19,6 +20,7 @@ from emoscope.server.store.names import cell
 
 UNSURE = "unsure"
 _UNSURE_COLOUR = "#8a8f98"
+_TOP, _INNER = 8, 188  # pixels: the top of the chart's columns, and their height
 NOT_EMOTIONS = ("others", "neutral", "non-neutral")  # at the bottom of a chart, below the emotions
 
 
@@ -84,6 +86,8 @@ class Answer:
     >>> answer = Answer([row], {"others": "#888", "happy": "#fa0"}, "nano")
     >>> answer.counts, answer.speakers[0].counts
     ({'happy': 1}, {'happy': 1})
+    >>> [(part["colour"], part["height"]) for part in answer.columns[0]["parts"]]
+    [('#888', 17.8), ('#fa0', 168.2)]
     """
 
     rows: Sequence[Row]
@@ -128,6 +132,25 @@ class Answer:
             for name, theirs in rows.items()
         ]
         return sorted(speakers, key=lambda speaker: -speaker.turns)
+
+    @property
+    def columns(self) -> list[dict[str, Any]]:
+        """The chart: a stacked column of probabilities for each row, with shares of the chart's width."""
+        step = 1 / max(len(self.rows), 12)  # columns of short conversations are not wide
+        every = math.ceil(len(self.rows) / 12)  # which have their number below
+        columns = []
+        for place, row in enumerate(self.rows):
+            parts, bottom = [], float(_TOP + _INNER)
+            for label, colour in self.stacked.items():
+                height = _INNER * row.detection.scores[label]
+                bottom -= height
+                if height >= 0.2:
+                    gap = 1 if height > 3 else 0
+                    parts.append({"colour": colour, "y": round(bottom, 2), "height": round(height - gap, 2)})
+            columns.append(
+                {"row": row, "left": step * place, "width": step, "parts": parts, "tick": place % every == 0}
+            )
+        return columns
 
     def colour(self, label: str) -> str:
         """The colour of a row's label."""

@@ -1,13 +1,16 @@
-"""What all our applications share: error handling, static files, limits and security headers."""
+"""What all our applications share: error handling, scripts and styles, limits and security headers."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Scope
 
 from emoscope import __version__
 from emoscope.core.errors import EmoscopeError
@@ -16,8 +19,19 @@ from emoscope.server.http.limits import BodyLimit, Refuse
 from emoscope.server.http.metrics import Metrics, RequestMetrics
 from emoscope.server.http.problems import Faults, Problem, ProblemDocument, answer
 from emoscope.server.http.security import SecurityHeaders
-from emoscope.server.http.static import ASSETS
 from emoscope.server.settings import Settings
+
+
+class Assets(StaticFiles):
+    """Static files that a browser may cache but must revalidate; text is always UTF-8."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = "no-cache"
+        media_type = response.headers.get("content-type", "")
+        if media_type.startswith("text/") and "charset" not in media_type:
+            response.headers["content-type"] = f"{media_type}; charset=utf-8"
+        return response
 
 
 class DescribedApp(FastAPI):
@@ -63,7 +77,7 @@ def new_app(
     for router in routers:
         app.include_router(router)
     app.state.routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
-    app.mount("/static", ASSETS, name="static")
+    app.mount("/static", Assets(directory=Path(__file__).parent / "static"), name="static")
     # The last middleware added is the outermost.
     app.add_middleware(BodyLimit, limit_of=body_limit, receive_seconds=settings.receive_seconds, refuse=refuse)
     if fast_lane is not None:

@@ -27,14 +27,12 @@ _TITLES = {
     405: "Method not allowed",
     408: "Too slow",
     409: "Conflict",
-    410: "Gone",
     413: "Too large",
     415: "Unsupported media type",
     422: "Not understood",
     429: "Too many requests",
     500: "Server error",
     503: "Not available",
-    507: "Storage is full",
 }
 _EXPECTED = {
     "string_type": "a string",
@@ -119,6 +117,9 @@ def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The problem responses of an operation, for the OpenAPI description."""
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}}
     return {status: {"description": _TITLES[status], "content": content} for status in statuses}
+
+
+CHANGING = responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)  # of operations that change something
 
 
 def refusal(description: str) -> dict[int | str, dict[str, Any]]:

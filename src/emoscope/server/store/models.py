@@ -51,17 +51,24 @@ class Numbered(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
 
 
-class Named(Numbered):
+class Dated(Numbered):
+    """A table whose rows have the time of their creation."""
+
+    __abstract__ = True
+
+    created_at: Mapped[datetime]
+
+
+class Named(Dated):
     """A table of teams or people; `key` is the name normalised for comparison, so that no two look alike."""
 
     __abstract__ = True
 
     name: Mapped[str] = mapped_column(String(64))
     key: Mapped[str] = mapped_column(String(128))
-    created_at: Mapped[datetime]
 
 
-class Challenge(Numbered):
+class Challenge(Dated):
     """A shared task on one registered task."""
 
     __tablename__ = "challenges"
@@ -77,7 +84,6 @@ class Challenge(Numbered):
     downloads: Mapped[Keyword] = mapped_column(default="open")  # or "registered": for teams only
     survey: Mapped[list[dict[str, Any]] | None] = mapped_column(sa.JSON)  # questions to teams about their systems
     report: Mapped[Keyword] = mapped_column(default="optional")  # or "ranked": no rank without an answer
-    created_at: Mapped[datetime]
     deleted_at: Mapped[datetime | None]
     phases: Mapped[list["Phase"]] = relationship(back_populates="challenge", order_by="Phase.position")
 
@@ -113,7 +119,7 @@ class Phase(Numbered):
     challenge: Mapped[Challenge] = relationship(back_populates="phases")
 
 
-class ChallengeFile(Numbered):
+class ChallengeFile(Dated):
     """An extra download, such as training data; if it has a phase, it is available once that opens."""
 
     __tablename__ = "challenge_files"
@@ -125,7 +131,6 @@ class ChallengeFile(Numbered):
     title: Mapped[str] = mapped_column(String(200))
     sha256: Mapped[Sha256]
     size: Mapped[int] = mapped_column(sa.BigInteger)
-    created_at: Mapped[datetime]
     phase: Mapped[Phase | None] = relationship()
 
 
@@ -161,7 +166,7 @@ class Report(Base):
     updated_at: Mapped[datetime]
 
 
-class Member(Numbered):
+class Member(Dated):
     """A person in a team."""
 
     __tablename__ = "members"
@@ -171,11 +176,10 @@ class Member(Numbered):
     email: Mapped[str | None] = mapped_column(String(254))
     verified_at: Mapped[datetime | None]  # when they confirmed the address
     subject: Mapped[str | None] = mapped_column(String(400), index=True)  # their identity at the OpenID provider
-    created_at: Mapped[datetime]
     team: Mapped[Team] = relationship()
 
 
-class Token(Numbered):
+class Token(Dated):
     """A credential, stored as a hash; it is random enough that a plain hash is safe."""
 
     __tablename__ = "tokens"
@@ -185,25 +189,23 @@ class Token(Numbered):
     name: Mapped[str] = mapped_column(String(64))
     challenge_id: Mapped[int | None] = mapped_column(ForeignKey("challenges.id"))
     member_id: Mapped[int | None] = mapped_column(ForeignKey("members.id"), index=True)
-    created_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     member: Mapped[Member | None] = relationship()
 
 
-class Invitation(Numbered):
+class Invitation(Dated):
     """A one-time invitation to join a team."""
 
     __tablename__ = "invitations"
 
     team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     hash: Mapped[str] = mapped_column(String(64), unique=True)
-    created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
 
 
-class OneTimeLink(Numbered):
+class OneTimeLink(Dated):
     """A one-time secret to confirm an address, replace a lost token or register."""
 
     __tablename__ = "one_time_links"
@@ -213,7 +215,6 @@ class OneTimeLink(Numbered):
     challenge_id: Mapped[int] = mapped_column(ForeignKey("challenges.id"))
     member_id: Mapped[int | None] = mapped_column(ForeignKey("members.id"))
     payload: Mapped[dict[str, Any]]
-    created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     used_at: Mapped[datetime | None]
 
@@ -238,7 +239,7 @@ class EndedSession(Base):
     expires_at: Mapped[datetime]
 
 
-class Merge(Numbered):
+class Merge(Dated):
     """One team's offer to merge with another."""
 
     __tablename__ = "merges"
@@ -246,7 +247,6 @@ class Merge(Numbered):
     from_team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     to_team_id: Mapped[int] = mapped_column(ForeignKey("teams.id"), index=True)
     state: Mapped[Keyword]
-    created_at: Mapped[datetime]
     decided_at: Mapped[datetime | None]
     from_team: Mapped[Team] = relationship(foreign_keys=[from_team_id])
     to_team: Mapped[Team] = relationship(foreign_keys=[to_team_id])
@@ -294,7 +294,7 @@ class LogEntry(Numbered):
     text: Mapped[str] = mapped_column(String(500))
 
 
-class Job(Numbered):
+class Job(Dated):
     """A job to be done once; the unique `key` keeps it from being queued twice."""
 
     __tablename__ = "jobs"
@@ -312,12 +312,11 @@ class Job(Numbered):
     lease: Mapped[str | None] = mapped_column(String(32))
     leased_until: Mapped[datetime | None]
     not_before: Mapped[datetime]
-    created_at: Mapped[datetime]
     finished_at: Mapped[datetime | None]
     reason: Mapped[str | None] = mapped_column(String(300))  # why the last attempt failed
 
 
-class Result(Numbered):
+class Result(Dated):
     """A score with the hashes of its inputs; the constraint rejects scores that are not finite fractions."""
 
     __tablename__ = "results"
@@ -332,7 +331,6 @@ class Result(Numbered):
     score: Mapped[float] = mapped_column(sa.Float(53))  # on the items that decide the final ranking
     public_score: Mapped[float | None] = mapped_column(sa.Float(53))  # on the public items, if any
     figures: Mapped[dict[str, Any]]
-    created_at: Mapped[datetime]
 
 
 class BoardComparison(Base):
@@ -359,7 +357,7 @@ class AuditEntry(Numbered):
     detail: Mapped[dict[str, Any]]
 
 
-class Notice(Numbered):
+class Notice(Dated):
     """A notice from the organisers to everybody or to one team; `unsent` are the members still to be mailed."""
 
     __tablename__ = "notices"
@@ -369,7 +367,6 @@ class Notice(Numbered):
     author: Mapped[str] = mapped_column(String(64))
     title: Mapped[str] = mapped_column(String(200))
     text: Mapped[str] = mapped_column(Text)
-    created_at: Mapped[datetime]
     withdrawn_at: Mapped[datetime | None]
     mailed: Mapped[int]
     unsent: Mapped[list[int]] = mapped_column(sa.JSON)
@@ -377,14 +374,13 @@ class Notice(Numbered):
     team: Mapped[Team | None] = relationship()
 
 
-class Study(Numbered):
+class Study(Dated):
     """The study of this database; `fingerprint` identifies the tasks and rules it was created from."""
 
     __tablename__ = "studies"
 
     rules: Mapped[dict[str, Any]]
     fingerprint: Mapped[Sha256]
-    created_at: Mapped[datetime]
 
 
 class StudyItem(Numbered):

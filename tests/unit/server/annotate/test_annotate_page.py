@@ -19,7 +19,6 @@ from emoscope.server.annotate.desk import Desk
 from emoscope.server.annotate.rules import StudyRules
 from emoscope.server.annotate.studies import (
     add_annotators,
-    annotators,
     create_study,
     links,
     renew_link,
@@ -34,7 +33,7 @@ from emoscope.server.store.backup import backup
 from emoscope.server.store.database import Database
 from emoscope.server.store.migrate import upgrade
 from emoscope.server.store.signing_key import load_key
-from kits.annotation_kit import LABELS, Worker, items, made_study, opened, store_of, tokens
+from kits.annotation_kit import LABELS, Worker, annotators, items, made_study, opened, store_of, tokens
 from kits.challenge_kit import BACKENDS, database_url
 
 

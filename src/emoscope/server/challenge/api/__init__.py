@@ -1,5 +1,5 @@
 """The challenge platform's JSON API."""
 
-from emoscope.server.challenge.api import challenges, downloads, organising, submissions, teams
+from emoscope.server.challenge.api import challenges, organising, submissions, teams
 
-ROUTERS = (challenges.router, downloads.router, teams.router, submissions.router, organising.router)
+ROUTERS = (challenges.router, teams.router, submissions.router, organising.router)

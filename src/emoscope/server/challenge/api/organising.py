@@ -20,12 +20,10 @@ from emoscope.server.challenge.dependencies import (
     received,
     uploaded,
 )
-from emoscope.server.challenge.services import audit, challenges, jobs, notices, storage, teams, tokens
-from emoscope.server.http.problems import refusal, responses
+from emoscope.server.challenge.services import audit, challenges, notices, operation, teams, tokens
+from emoscope.server.http.problems import CHANGING, refusal
 
-router = APIRouter(
-    prefix="/v1", tags=["organise"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
-)
+router = APIRouter(prefix="/v1", tags=["organise"], responses=CHANGING)
 
 
 @router.post(
@@ -84,7 +82,7 @@ def rescore(caller: TokenCaller, slug: Slug, body: schemas.RescoreIn) -> schemas
 @router.get("/challenges/{slug}/jobs", summary="Scoring jobs")
 def list_jobs(caller: TokenCaller, slug: Slug) -> views.JobsView:
     """The number of jobs in each state, and the unfinished ones with the reason of the last failure."""
-    return caller.ask(jobs.jobs, slug)
+    return caller.ask(operation.jobs, slug)
 
 
 @router.get("/challenges/{slug}/audit", summary="The audit log")
@@ -175,7 +173,7 @@ def mail_rest(caller: TokenCaller, gate: OpenGate, slug: Slug, notice_id: Number
 @router.get("/challenges/{slug}/storage", summary="Storage")
 def used(caller: TokenCaller, slug: Slug) -> views.StorageView:
     """The size of the challenge's files; also of database and free disk, for organisers of everything."""
-    return caller.ask(storage.storage, slug)
+    return caller.ask(operation.storage, slug)
 
 
 @router.post("/challenges/{slug}/members/{member_id}/tokens", summary="Create a member's token", status_code=201)
@@ -205,7 +203,7 @@ def all_tokens(caller: TokenCaller) -> list[views.TokenView]:
 @router.get("/storage", summary="Storage of all challenges")
 def all_used(caller: TokenCaller) -> views.StorageView:
     """The storage of all challenges, for organisers of everything."""
-    return caller.ask(storage.storage)
+    return caller.ask(operation.storage)
 
 
 @router.get("/audit", summary="The whole audit log")

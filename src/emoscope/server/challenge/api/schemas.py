@@ -9,11 +9,10 @@ from pydantic.config import JsonDict
 
 from emoscope.server.challenge import limits
 from emoscope.server.challenge.services.applicants import clean_email
-from emoscope.server.challenge.services.texts import printable
 from emoscope.server.challenge.views import PHASE_PATTERN, Registration
 from emoscope.server.errors import Invalid
 from emoscope.server.http.schemas import Integral, StrictInput, example, whole_characters
-from emoscope.server.store.names import LINE_PATTERN, MAX_NAME, TEXT_PATTERN
+from emoscope.server.store.names import LINE_PATTERN, MAX_NAME, TEXT_PATTERN, printable
 
 
 def _address(value: str) -> str:

@@ -10,11 +10,9 @@ from emoscope.server.challenge.dependencies import MAX_ID, PhaseName, Slug, Subm
 from emoscope.server.challenge.limits import MAX_NOTE, MAX_PHASE_NAME
 from emoscope.server.challenge.services import submissions
 from emoscope.server.challenge.views import PHASE_PATTERN, QuotaView, SubmissionView
-from emoscope.server.http.problems import refusal, responses
+from emoscope.server.http.problems import CHANGING, refusal
 
-router = APIRouter(
-    prefix="/v1", tags=["submissions"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503)
-)
+router = APIRouter(prefix="/v1", tags=["submissions"], responses=CHANGING)
 
 PhaseChoice = Annotated[str | None, Query(pattern=PHASE_PATTERN, max_length=MAX_PHASE_NAME)]
 

@@ -7,9 +7,9 @@ from emoscope.server.challenge.api import schemas
 from emoscope.server.challenge.dependencies import NO_TOKEN_NEEDED, AnyCaller, Number, OpenGate, Slug, TokenCaller
 from emoscope.server.challenge.services import merges, registration, teams, tokens
 from emoscope.server.challenge.views import Issued, MailSent, MergeView, Registered, TeamView, TokenView
-from emoscope.server.http.problems import responses
+from emoscope.server.http.problems import CHANGING
 
-router = APIRouter(prefix="/v1", tags=["teams"], responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 429, 503))
+router = APIRouter(prefix="/v1", tags=["teams"], responses=CHANGING)
 
 
 @router.post(

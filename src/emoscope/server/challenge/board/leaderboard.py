@@ -1,5 +1,6 @@
-"""The leaderboard of a phase."""
+"""The leaderboard of a phase: its rows, their history, and notes on them."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import count
@@ -11,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.evaluation.compare import significance_clusters
-from emoscope.server.challenge.board.history import histories
 from emoscope.server.challenge.board.summary import class_winners, statistics
 from emoscope.server.challenge.scoring.public_part import resolution_of, rounded_score
 from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
@@ -19,10 +19,10 @@ from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint
 from emoscope.server.challenge.services.actor import Actor, require_organiser
 from emoscope.server.challenge.services.lookup import board_visible, find_phase, phase_state, provisional, reading
 from emoscope.server.challenge.services.submissions import rounded_figures
-from emoscope.server.challenge.views import BoardView, Entry, SubmissionState
+from emoscope.server.challenge.views import BoardView, Entry, HistoryPoint, SubmissionState
 from emoscope.server.errors import NotAllowed
 from emoscope.server.store import Store
-from emoscope.server.store.models import BoardComparison, Challenge, Job, Phase, Report
+from emoscope.server.store.models import BoardComparison, Challenge, Job, Phase, Report, Result, Submission
 from emoscope.tasks.published import published as published_results
 
 
@@ -50,7 +50,7 @@ def leaderboard(
         ranked = [standing for standing in teams if standing.ranked]
         reported = set(session.scalars(select(Report.team_id))) if challenge.survey else None
         former, former_ranks = _former(session, actor, phase, scorer, now, reported)
-        history_of = histories(session, phase, scorer, final=not running)
+        history_of = _histories(session, phase, scorer, final=not running)
         comparison = session.get(BoardComparison, phase.id)
         failed = session.scalar(select(Job.id).where(Job.key == f"compare:{phase.id}", Job.state == "failed"))
     known = resolution_of(phase)
@@ -123,6 +123,40 @@ def _former(
     silent = _silent(phase.challenge, stood, reported, running=running)
     ranks = {team: rank for rank, team in enumerate((team for team in stood if team not in silent), start=1)}
     return before[-1].title if ranks else None, ranks
+
+
+def _histories(session: Session, phase: Phase, scorer: str, *, final: bool) -> dict[int, tuple[HistoryPoint, ...]]:
+    """The score that counted for each team from each moment on, as shown or if the phase had closed then.
+
+    While the board is provisional these are rounded scores that it has shown, so they reveal nothing more.
+    """
+    resolution = resolution_of(phase)
+    query = (
+        select(Submission.team_id, Submission.received_at, Submission.chosen_at, Result.score, Result.public_score)
+        .join(Result, Result.submission_id == Submission.id)
+        .where(
+            Submission.phase_id == phase.id,
+            Submission.deleted_at.is_(None),
+            Result.scorer_sha256 == scorer,
+            Result.gold_sha256 == phase.gold_sha256,
+        )
+        .order_by(Submission.received_at, Submission.id)
+    )
+    points: dict[int, list[HistoryPoint]] = defaultdict(list)
+    best: dict[int, float] = {}
+    chosen: dict[int, HistoryPoint] = {}
+    for team, received, chosen_at, score, public in session.execute(query):
+        known = score if public is None else public
+        known = round(known if final else resolution.rounded(known), 12)
+        shown = score if final else known
+        if phase.counts == "last" or team not in best or known > best[team]:
+            best[team] = known
+            points[team].append(HistoryPoint(at=received, score=shown))
+        if chosen_at is not None and (team not in chosen or chosen_at > chosen[team].at):
+            chosen[team] = HistoryPoint(at=chosen_at, score=shown)
+    for team, choice in chosen.items():
+        points[team] = [point for point in points[team] if point.at < choice.at] + [choice]
+    return {team: tuple(history) for team, history in points.items()}
 
 
 def _silent(challenge: Challenge, teams: Sequence[int], reported: set[int] | None, *, running: bool) -> set[int]:

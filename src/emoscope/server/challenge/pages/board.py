@@ -1,24 +1,24 @@
 """Leaderboards, their files and badges, and the survey of teams' systems."""
 
-import contextlib
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from emoscope.server.challenge.board.badge import badge
 from emoscope.server.challenge.board.leaderboard import leaderboard
 from emoscope.server.challenge.board.techniques import techniques, techniques_text
 from emoscope.server.challenge.dependencies import PhaseName, Slug, attachment, board_file
-from emoscope.server.challenge.pages.board_history import history_plot, sorted_entries
-from emoscope.server.challenge.pages.board_plot import board_plot
+from emoscope.server.challenge.pages.board_plot import board_plot, history_plot, sorted_entries
 from emoscope.server.challenge.pages.visitors import CurrentVisitor
 from emoscope.server.challenge.services import challenges
 from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.challenge.views import BoardView
 from emoscope.server.errors import NotAllowed
+from emoscope.server.http.rendering import templates
 
 router = APIRouter(prefix="/challenges/{slug}", include_in_schema=False)
 _ASCENDING = {"rank", "team", "received"}
+_CHARACTER = 6.6  # the approximate width of a badge's character
 _SORTS = {"rank", "team", "score", "change", "submissions", "received"}
 Text = Annotated[str, Query(max_length=100)]
 
@@ -71,11 +71,26 @@ def _board_page(
 def _badge(visitor: CurrentVisitor, slug: Slug, phase: PhaseName, team: Text = "") -> Response:
     """A team's rank for other websites: only what is public, whoever asks."""
     title = challenges.get_challenge(visitor.store, PUBLIC, slug).title
-    board = None
-    with contextlib.suppress(NotAllowed):
-        board = leaderboard(visitor.store, PUBLIC, slug, phase, published=False)
+    try:
+        standing = _standing(leaderboard(visitor.store, PUBLIC, slug, phase, published=False), team)
+    except NotAllowed:
+        standing = "hidden"
     headers = {"Cache-Control": "public, max-age=300", "Cross-Origin-Resource-Policy": "cross-origin"}
-    return Response(badge(board, team, title), media_type="image/svg+xml", headers=headers)
+    texts = {"left": title[:40], "right": standing}
+    widths = [round(len(text) * _CHARACTER) + 12 for text in texts.values()]
+    svg = templates().get_template("badge.svg.j2").render(**texts, widths=widths)
+    return Response(svg, media_type="image/svg+xml", headers=headers)
+
+
+def _standing(board: BoardView, team: str) -> str:
+    teams = [entry for entry in board.entries if entry.kind == "team"]
+    entry = next((entry for entry in teams if entry.name == team), None)
+    if entry is None or entry.score is None:
+        return "no score"
+    score = f"{entry.score:.{board.digits}f}"
+    if entry.rank is None:
+        return f"not ranked, {score}"
+    return f"rank {entry.rank} of {sum(one.rank is not None for one in teams)}, {score}"
 
 
 @router.get("/board/{phase}/{kind}")

@@ -1,4 +1,4 @@
-"""The list of challenges, the page of a challenge, and registration."""
+"""The list of challenges, the page of a challenge with its downloads, registration, and a team's report."""
 
 import contextlib
 from datetime import datetime, timedelta
@@ -8,16 +8,17 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from emoscope.server.challenge.dependencies import PhaseName, Slug, download
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
-from emoscope.server.challenge.services import challenges, handouts, notices, registration, submissions, teams
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, WholeForm
+from emoscope.server.challenge.services import challenges, handouts, notices, registration, reports, submissions, teams
 from emoscope.server.challenge.services.definition import TEXTS
-from emoscope.server.challenge.views import ChallengeView, MailSent
-from emoscope.server.errors import ServerError
+from emoscope.server.challenge.views import ChallengeView, MailSent, ReportView
+from emoscope.server.errors import Invalid, ServerError
 from emoscope.server.http.forms import FormPage, Values, template
 from emoscope.server.markdown import markdown
 
 router = APIRouter(include_in_schema=False)
 challenge_page = FormPage(router, "/challenges/{slug}", template("challenge.html.j2"))
+report_page = FormPage(router, "/challenges/{slug}/report", template("report.html.j2"))
 
 
 @router.get("/challenges")
@@ -103,3 +104,44 @@ def register(
 @router.get("/challenges/{slug}/phases/{phase}/data")
 def _data(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
     return download(visitor.ask(challenges.unlabelled_file, slug, phase))
+
+
+@router.get("/challenges/{slug}/files/{name}")
+def _file(visitor: CurrentVisitor, slug: Slug, name: str) -> Response:
+    return download(visitor.ask(handouts.challenge_file, slug, name))
+
+
+@router.get("/challenges/{slug}/phases/{phase}/labels")
+def _labels(visitor: CurrentVisitor, slug: Slug, phase: PhaseName) -> Response:
+    return download(visitor.ask(handouts.labels_file, slug, phase))
+
+
+@report_page.page
+def _report(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {
+        "challenge": visitor.ask(challenges.get_challenge, slug),
+        "questions": visitor.ask(reports.survey, slug),
+        "report": visitor.ask(reports.get_report, slug),
+        "saved": False,
+    }
+
+
+@report_page.form("/challenges/{slug}/report")
+def _keep_report(visitor: FormVisitor, slug: Slug, form: WholeForm) -> Values:
+    """Save the report, or show what is wrong at its field."""
+
+    def sent(name: str) -> list[str]:
+        return [value for value in form.getlist(name) if isinstance(value, str)]
+
+    answers = {}
+    for question in visitor.ask(reports.survey, slug):
+        written = [part for text in sent(f"other-{question.name}") for part in text.split(",")]
+        answers[question.name] = [*sent(f"q-{question.name}"), *written]
+    summary, paper = "".join(sent("summary")), "".join(sent("paper"))
+    try:
+        kept = visitor.ask(reports.keep_report, slug, answers=answers, summary=summary, paper=paper)
+    except Invalid as error:
+        given = {name: tuple(part.strip() for part in parts if part.strip()) for name, parts in answers.items()}
+        shown = ReportView(answers=given, summary=summary, paper=paper, updated=visitor.store.clock())
+        return {"report": shown, "error": error}
+    return {"report": kept, "saved": True}

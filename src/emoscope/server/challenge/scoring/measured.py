@@ -1,7 +1,5 @@
 """Prometheus metrics of the scoring jobs: how many are in each state, and how long the oldest has waited."""
 
-from datetime import UTC
-
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from sqlalchemy import func, select
@@ -33,7 +31,5 @@ def measure_jobs(store: Store | None) -> list[Metric]:
     for kind in ("score", "compare"):
         for state in STATES:
             jobs.add_metric([kind, state], counts.get((kind, state), 0))
-    if due is not None and due.tzinfo is None:
-        due = due.replace(tzinfo=UTC)
     oldest.add_metric([], 0 if due is None else max(0.0, (store.clock() - due).total_seconds()))
     return [up, jobs, oldest]

@@ -24,9 +24,9 @@ from emoscope.core.files import whole_text
 from emoscope.server.challenge.limits import MAX_DESCRIPTION, MAX_TEAMS, MAX_TITLE
 from emoscope.server.challenge.scoring.scorer import measured
 from emoscope.server.challenge.services.survey import SurveyQuestion, ready_surveys
-from emoscope.server.challenge.services.texts import printable
 from emoscope.server.challenge.views import Registration
 from emoscope.server.errors import Invalid
+from emoscope.server.store.names import printable
 from emoscope.tasks import TASKS, get_task
 
 Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
@@ -234,15 +234,9 @@ def read_definition(path: str | Path) -> Definition:
     """
     try:
         document = tomllib.loads(whole_text(path, max_bytes=1 << 20))
+        return Definition.model_validate(document)
     except tomllib.TOMLDecodeError as error:
         raise InputError(path, f"is not valid TOML: {error}") from None
-    return checked(document, path)
-
-
-def checked(document: dict[str, Any], path: str | Path) -> Definition:
-    """Validate a definition; raises its first mistake."""
-    try:
-        return Definition.model_validate(document)
     except ValidationError as error:
         (location, problem), *others = _mistakes(error)
         more = f" (and {len(others)} more mistake{'s' if len(others) > 1 else ''})" if others else ""

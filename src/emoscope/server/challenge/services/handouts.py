@@ -25,6 +25,7 @@ from emoscope.server.store.file_store import StoredFile
 from emoscope.server.store.models import AuditEntry, Challenge, ChallengeFile, Phase
 
 _GIVEN = "labels.give"
+_WHEN = {"closed": "; teams get them when it closes", "next": "; teams get them when the next phase opens"}
 
 
 def check_registered(session: Session, actor: Actor, challenge: Challenge) -> None:
@@ -148,7 +149,7 @@ def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path
         check_registered(session, actor, challenge)
         chosen = find_phase(challenge, phase)
         if not labels_released(session, chosen, store.clock()):
-            raise NotFound(f"the labels of phase {phase} are not available" + _when(chosen))
+            raise NotFound(f"the labels of phase {phase} are not available{_WHEN.get(chosen.labels, '')}")
         thing = f"{slug}/{phase}"
         seen = select(AuditEntry.id).where(
             AuditEntry.action == _GIVEN, AuditEntry.object == thing, AuditEntry.actor == actor.label[:120]
@@ -157,11 +158,6 @@ def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path
             record(session, store, actor, _GIVEN, thing, challenge_id=challenge.id, sha256=chosen.gold_sha256)
         given = PurePath(chosen.unlabelled_name)
         return store.files.path("gold", chosen.gold_sha256), f"{given.stem}-labels{given.suffix}"
-
-
-def _when(phase: Phase) -> str:
-    when = {"closed": "; teams get them when it closes", "next": "; teams get them when the next phase opens"}
-    return when.get(phase.labels, "")
 
 
 def check_labels_unseen(session: Session, phase: Phase) -> None:

@@ -11,11 +11,11 @@ from emoscope.server.challenge.services.actor import Actor
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import find_team, organising, reading, require_not_deleted
 from emoscope.server.challenge.services.registration import Post
-from emoscope.server.challenge.services.texts import clean_line, clean_lines
 from emoscope.server.challenge.views import NoticeView
 from emoscope.server.errors import Conflict, NotAllowed, NotFound, ServerError
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Member, Notice, Team
+from emoscope.server.store.names import clean_line, clean_lines
 
 _LEASE = timedelta(minutes=2)  # longer than a mail server may take for one mail
 _GIVE_UP = 3  # after this many failures in a row

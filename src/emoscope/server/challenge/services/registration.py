@@ -16,9 +16,8 @@ from emoscope.server.challenge.services.lookup import (
     require_not_deleted,
     require_running,
 )
-from emoscope.server.challenge.services.one_time import LASTS, make_link, use_link
 from emoscope.server.challenge.services.teams import add_team, check_one_team, check_team_name, register_team, team_view
-from emoscope.server.challenge.services.tokens import add_member_token
+from emoscope.server.challenge.services.tokens import LASTS, add_member_token, make_link, use_link
 from emoscope.server.challenge.views import Issued, MailSent, MemberView, Registered
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, StoreUnavailable
 from emoscope.server.mail import Mailer

@@ -8,12 +8,11 @@ from emoscope.server.challenge.services.actor import Actor, require_member
 from emoscope.server.challenge.services.audit import record
 from emoscope.server.challenge.services.lookup import changing, find_challenge, find_team, reading
 from emoscope.server.challenge.services.survey import SurveyQuestion
-from emoscope.server.challenge.services.texts import clean_lines
 from emoscope.server.challenge.views import ReportView
 from emoscope.server.errors import Invalid, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Report
-from emoscope.server.store.names import has_control_characters, one_line
+from emoscope.server.store.names import clean_lines, has_control_characters, one_line
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"']{3,480}")
 

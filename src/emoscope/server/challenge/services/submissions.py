@@ -26,11 +26,11 @@ from emoscope.server.challenge.services.lookup import (
     reading,
 )
 from emoscope.server.challenge.services.quotas import check_accepted, check_rejected, local_day, usage
-from emoscope.server.challenge.services.texts import clean_line
 from emoscope.server.challenge.views import Figures, LogLine, Part, QuotaView, SubmissionView
 from emoscope.server.errors import Conflict, NotAllowed, NotFound, Rejected, Unauthenticated
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Phase, Result, Submission, Team
+from emoscope.server.store.names import clean_line
 from emoscope.tasks import get_task
 
 if TYPE_CHECKING:

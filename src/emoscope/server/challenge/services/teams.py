@@ -22,14 +22,12 @@ from emoscope.server.challenge.services.lookup import (
     reading,
     require_running,
 )
-from emoscope.server.challenge.services.one_time import use_link
-from emoscope.server.challenge.services.texts import clean_line
-from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret
+from emoscope.server.challenge.services.tokens import add_member_token, hashed, new_secret, use_link
 from emoscope.server.challenge.views import Issued, MemberView, MergeView, Registered, TeamCounts, TeamView
 from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Challenge, Invitation, Member, Merge, Phase, Submission, Team
-from emoscope.server.store.names import clean_name, looks_like_any, name_key
+from emoscope.server.store.names import clean_line, clean_name, looks_like_any, name_key
 
 MAX_MEMBERS = 20
 MAX_INVITATIONS = 50

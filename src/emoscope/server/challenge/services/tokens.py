@@ -1,4 +1,7 @@
-"""Tokens: shown once, stored as hashes, revocable."""
+"""Secrets, shown once and stored as hashes: tokens, which can be revoked, and one-time links.
+
+A link is used up in the transaction that does what it allows.
+"""
 
 import contextlib
 import hashlib
@@ -16,9 +19,10 @@ from emoscope.server.challenge.services.lookup import changing, find_challenge, 
 from emoscope.server.challenge.views import Issued, TokenView
 from emoscope.server.errors import Conflict, NotFound, StoreUnavailable, Unauthenticated
 from emoscope.server.store import Store
-from emoscope.server.store.models import Member, Team, Token
+from emoscope.server.store.models import Member, OneTimeLink, Team, Token
 from emoscope.server.store.names import clean_name
 
+LASTS = {"confirm": timedelta(days=1), "recover": timedelta(hours=2), "register": timedelta(days=30)}  # kinds of links
 MAX_TOKENS = 20  # valid ones of one member
 _NOTE_USE_EVERY = timedelta(hours=1)
 _REFUSED = "the token is not valid"
@@ -151,3 +155,53 @@ def revoke_token(store: Store, actor: Actor, token_id: int) -> None:
         if token.revoked_at is None:
             token.revoked_at = store.clock()
             record(session, store, actor, "token.revoke", f"token {token.id}", challenge_id=token.challenge_id)
+
+
+def make_link(
+    session: Session,
+    store: Store,
+    kind: str,
+    challenge_id: int,
+    *,
+    member_id: int | None = None,
+    payload: dict[str, Any] | None = None,
+) -> tuple[str, OneTimeLink]:
+    """Create a secret and its row in the current transaction."""
+    secret, now = new_secret(kind[:3]), store.clock()
+    row = OneTimeLink(
+        kind=kind,
+        hash=hashed(secret),
+        challenge_id=challenge_id,
+        member_id=member_id,
+        payload=payload or {},
+        created_at=now,
+        expires_at=now + LASTS[kind],
+    )
+    session.add(row)
+    session.flush()
+    return secret, row
+
+
+def check_link(store: Store, actor: Actor, kind: str, secret: str) -> None:
+    """Refuse a secret that does not work, without using it."""
+    del actor  # whoever holds the secret may use it
+    with store.database.read() as session:
+        _find_link(session, store, kind, secret)
+
+
+def use_link(session: Session, store: Store, kind: str, secret: str) -> OneTimeLink:
+    """Use a secret up; returns its row."""
+    row = _find_link(session, store, kind, secret, lock=True)
+    row.used_at = store.clock()
+    return row
+
+
+def _find_link(session: Session, store: Store, kind: str, secret: str, *, lock: bool = False) -> OneTimeLink:
+    """Find a secret that still works; all others get the same answer."""
+    query = select(OneTimeLink).where(OneTimeLink.hash == hashed(secret.strip()[:200]), OneTimeLink.kind == kind)
+    row = session.scalar(query.with_for_update() if lock else query)
+    if row is None or row.used_at is not None or row.expires_at <= store.clock():
+        what = "invitation" if kind == "register" else "link"
+        field = "invitation" if kind == "register" else None
+        raise NotFound(f"the {what} is not valid: it is unknown, already used or expired", field=field)
+    return row

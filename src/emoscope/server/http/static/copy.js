@@ -1,9 +1,10 @@
-// Buttons that copy a secret to the clipboard.
+// Buttons that copy to the clipboard: a link, or the secret in the element with this id.
 
 for (const button of document.querySelectorAll("button.copy")) {
   button.hidden = !navigator.clipboard;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copies).textContent.trim());
+    const { copies } = button.dataset;
+    await navigator.clipboard.writeText(document.getElementById(copies)?.textContent.trim() ?? copies);
     button.textContent = "Copied";
   });
 }

@@ -1,4 +1,4 @@
-// Enhances the managers' pages, which work without scripts: live figures, copy buttons, and signing in by link.
+// Enhances the managers' pages, which work without scripts: live figures, and signing in by link.
 
 const EVERY = 10_000; // milliseconds
 
@@ -7,14 +7,6 @@ if (form && location.hash.length > 1) {
   form.elements.token.value = decodeURIComponent(location.hash.slice(1));
   history.replaceState(null, "", location.pathname); // keep the token out of the address bar
   form.requestSubmit();
-}
-
-for (const button of document.querySelectorAll("button.copy")) {
-  button.hidden = !navigator.clipboard;
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(button.dataset.copies);
-    button.textContent = "Copied";
-  });
 }
 
 for (const field of document.querySelectorAll(".link-field")) field.addEventListener("focus", () => field.select());

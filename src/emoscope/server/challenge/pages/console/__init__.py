@@ -1,14 +1,5 @@
 """The organisers' console."""
 
-from emoscope.server.challenge.pages.console import (
-    all_challenges,
-    files,
-    notices,
-    overview,
-    phases,
-    teams,
-    texts,
-    tokens,
-)
+from emoscope.server.challenge.pages.console import all_challenges, overview, phases, teams, texts, tokens
 
-ROUTERS = tuple(page.router for page in (all_challenges, overview, phases, texts, files, teams, notices, tokens))
+ROUTERS = tuple(page.router for page in (all_challenges, overview, phases, texts, teams, tokens))

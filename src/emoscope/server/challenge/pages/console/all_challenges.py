@@ -11,8 +11,8 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.server.challenge.dependencies import Number, received
 from emoscope.server.challenge.pages.console.overview import AUDIT_LINES, Before
 from emoscope.server.challenge.pages.console.tokens import issue, revoke
-from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, Visitor, WholeForm
-from emoscope.server.challenge.services import audit, challenges, creation, definition, storage, tokens
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField, WholeForm
+from emoscope.server.challenge.services import audit, challenges, creation, definition, operation, tokens
 from emoscope.server.challenge.services.actor import require_organiser
 from emoscope.server.challenge.services.uploads import clean_file_name
 from emoscope.server.errors import Invalid, NotAllowed, NotFound, ServerError, Unauthenticated
@@ -21,6 +21,8 @@ from emoscope.tasks import TASKS
 
 router = APIRouter(prefix="/organise", include_in_schema=False)
 front = FormPage(router, "", template("console_front.html.j2"))
+new_form = FormPage(router, "/new", template("console_new.html.j2"))
+new_toml = FormPage(router, "/new/toml", template("console_toml.html.j2"))
 PHASES = 4  # in the form
 _FILES = ("unlabelled", "gold", "humans")
 
@@ -36,7 +38,7 @@ def _front(visitor: CurrentVisitor) -> Values:
     return {
         "challenges": own,
         "everything": everything,
-        "storage": visitor.ask(storage.storage) if everything else None,
+        "storage": visitor.ask(operation.storage) if everything else None,
         "tokens": [token for token in listed if token.role == "organiser"],
         "done": None,
         "undo": None,
@@ -62,22 +64,10 @@ def _revoke(visitor: FormVisitor, token_id: Number, confirm: ShortField = "") ->
     return revoke(visitor, visitor.ask(tokens.list_tokens), token_id, confirm, back="/organise")
 
 
-@router.get("/new")
-def _form_page(visitor: CurrentVisitor) -> Response:
-    return _form(visitor)
-
-
-def _form(visitor: Visitor, filled: dict[str, str] | None = None, error: ServerError | None = None) -> Response:
+@new_form.page
+def _form(visitor: CurrentVisitor) -> Values:
     require_organiser(visitor.actor, None)
-    return visitor.page(
-        "console_new.html.j2",
-        error=error,
-        filled=filled or {},
-        wrong=getattr(error, "fields", {}),
-        tasks=sorted(TASKS),
-        rooms=range(PHASES),
-        opened=_used(filled or {}),
-    )
+    return {"wrong": {}, "tasks": sorted(TASKS), "rooms": range(PHASES), "opened": {0}}
 
 
 def _used(filled: dict[str, str]) -> set[int]:
@@ -86,15 +76,15 @@ def _used(filled: dict[str, str]) -> set[int]:
     return {0, *(int(name.split(".")[1]) for name in names if filled.get(name))}
 
 
-@router.post("/new")
-def _create(visitor: FormVisitor, form: WholeForm) -> Response:
+@new_form.form("/new")
+def _create(visitor: FormVisitor, form: WholeForm) -> Values | Response:
     """Create a challenge from the form's fields and files."""
     filled = {name: value for name, value in form.items() if isinstance(value, str) and name != "csrf"}
     try:
         document, uploads = _document(form, filled)
         created = visitor.ask(creation.create_from_uploads, document, uploads, source="the form")
     except ServerError as error:
-        return _form(visitor, filled, error)
+        return {"error": error, "filled": filled, "wrong": getattr(error, "fields", {}), "opened": _used(filled)}
     return visitor.go(f"/challenges/{created.slug}/organise")
 
 
@@ -121,27 +111,23 @@ def _document(form: FormData, filled: dict[str, str]) -> tuple[dict[str, Any], d
     return {**document, "phases": phases}, uploads
 
 
-@router.get("/new/toml")
-def _toml_page(visitor: CurrentVisitor, template: Annotated[str, Query(max_length=64)] = "") -> Response:
+@new_toml.page
+def _toml(visitor: CurrentVisitor, name: Annotated[str, Query(alias="template", max_length=64)] = "") -> Values:
+    require_organiser(visitor.actor, None)
     try:
-        text = definition.ready_challenge(template) if template else ""
+        text = definition.ready_challenge(name) if name else ""
     except EmoscopeError as error:
         raise NotFound(str(error)) from None
-    return _toml(visitor, text)
+    return {"text": text, "templates": definition.ready_challenges()}
 
 
-def _toml(visitor: Visitor, text: str = "", error: ServerError | None = None) -> Response:
-    require_organiser(visitor.actor, None)
-    return visitor.page("console_toml.html.j2", error=error, text=text, templates=definition.ready_challenges())
-
-
-@router.post("/new/toml")
+@new_toml.form("/new/toml")
 def _create_from_toml(
     visitor: FormVisitor,
     text: Annotated[str, Form(max_length=200_000)] = "",
     toml: UploadFile | None = None,
     files: Annotated[list[UploadFile] | None, File()] = None,
-) -> Response:
+) -> Values | Response:
     """Create a challenge from an uploaded or pasted TOML file and the files it names."""
     content, name = text.encode(errors="replace"), "definition"
     try:
@@ -151,5 +137,5 @@ def _create_from_toml(
             raise Invalid("choose a TOML file or paste its text", field="text")
         created = received(visitor, content, name, [file for file in files or [] if file.filename])
     except ServerError as error:
-        return _toml(visitor, content.decode("utf-8", errors="replace"), error)
+        return {"error": error, "text": content.decode("utf-8", errors="replace")}
     return visitor.go(f"/challenges/{created.slug}/organise")

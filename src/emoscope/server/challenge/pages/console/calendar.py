@@ -2,70 +2,39 @@
 
 from calendar import Calendar
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from emoscope.server.challenge.views import PhaseView
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseOnDay:
-    """A phase on a day, and whether it opens or closes then."""
-
-    index: int
-    title: str
-    opens: bool
-    closes: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Day:
-    """A day of the grid; `inside` if it belongs to the month shown."""
-
-    date: date
-    inside: bool
-    today: bool
-    marks: tuple[PhaseOnDay, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Month:
-    """A month in weeks, and the months before and after as `2030-05`."""
-
-    title: str
-    weeks: tuple[tuple[Day, ...], ...]
-    before: str
-    after: str
-
-
-def month_of(phases: Sequence[PhaseView], now: datetime, text: str = "") -> Month:
+def month_of(phases: Sequence[PhaseView], now: datetime, text: str = "") -> dict[str, Any]:
     """The month named by `text`, such as `2030-05`, by default the current one or the nearest with a phase.
 
-    >>> month_of([], datetime(2030, 5, 1, tzinfo=UTC)).title
+    It has weeks of days with the phases on them, `inside` the month or not, and the months before and after.
+
+    >>> month_of([], datetime(2030, 5, 1, tzinfo=UTC))["title"]
     'May 2030'
     """
     first = _parsed(text) or _fitting(phases, now).replace(day=1)
-    weeks = Calendar().monthdatescalendar(first.year, first.month)
     spans = [_days(phase) for phase in phases]
-    grid = tuple(
-        tuple(
-            Day(
-                day,
-                day.month == first.month,
-                day == now.date(),
-                tuple(
-                    PhaseOnDay(index, phase.title, day == span[0], day == span[1])
-                    for index, (phase, span) in enumerate(zip(phases, spans, strict=True))
-                    if span is not None and span[0] <= day <= (span[1] or date.max)
-                ),
-            )
-            for day in week
-        )
-        for week in weeks
-    )
+
+    def day_of(day: date) -> dict[str, Any]:
+        marks = [
+            {"index": index, "title": phase.title, "opens": day == span[0], "closes": day == span[1]}
+            for index, (phase, span) in enumerate(zip(phases, spans, strict=True))
+            if span is not None and span[0] <= day <= (span[1] or date.max)
+        ]
+        return {"date": day, "inside": day.month == first.month, "today": day == now.date(), "marks": marks}
+
     before, after = first - timedelta(days=1), first + timedelta(days=32)
-    return Month(f"{first:%B %Y}", grid, f"{before:%Y-%m}", f"{after:%Y-%m}")
+    return {
+        "title": f"{first:%B %Y}",
+        "weeks": [list(map(day_of, week)) for week in Calendar().monthdatescalendar(first.year, first.month)],
+        "before": f"{before:%Y-%m}",
+        "after": f"{after:%Y-%m}",
+    }
 
 
 def _parsed(text: str) -> date | None:

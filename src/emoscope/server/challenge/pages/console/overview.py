@@ -16,7 +16,7 @@ from emoscope.server.challenge.pages.console.shell import (
     only_the_challenge,
 )
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
-from emoscope.server.challenge.services import audit, challenges, jobs, notices, storage, teams
+from emoscope.server.challenge.services import audit, challenges, notices, operation, teams
 from emoscope.server.challenge.services.actor import PUBLIC
 from emoscope.server.http.forms import Values
 
@@ -35,17 +35,17 @@ def _overview(visitor: CurrentVisitor, slug: Slug) -> Values:
     return {
         "teams": there,
         "waiting": [team for team in there if not team.approved],
-        "jobs": visitor.ask(jobs.jobs, slug),
+        "jobs": visitor.ask(operation.jobs, slug),
         "stale": visitor.ask(challenges.count_stale, slug),
         "unsent": sum(notice.unsent for notice in visitor.ask(notices.list_notices, slug)),
-        "storage": visitor.ask(storage.storage, slug),
+        "storage": visitor.ask(operation.storage, slug),
         "audit": visitor.ask(audit.read_audit, slug, limit=10),
     }
 
 
 @scoring.page
 def _scoring(visitor: CurrentVisitor, slug: Slug) -> Values:
-    return {"jobs": visitor.ask(jobs.jobs, slug)}
+    return {"jobs": visitor.ask(operation.jobs, slug)}
 
 
 @scoring.form("/rescore")
@@ -57,7 +57,7 @@ def _rescore(visitor: FormVisitor, slug: Slug, phase: Annotated[str, Form(max_le
 
 @console_page(router, "/exports", "exports").page
 def _exports(visitor: CurrentVisitor, slug: Slug) -> Values:
-    return {"storage": visitor.ask(storage.storage, slug)}
+    return {"storage": visitor.ask(operation.storage, slug)}
 
 
 @router.get("/exports/{kind}.json")

@@ -1,4 +1,4 @@
-"""Teams: list, register, invite, message, approve, disqualify and delete them."""
+"""Teams: list, register, invite, message, approve, disqualify and delete them; and announcements to all of them."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from emoscope.core.counts import counted
 from emoscope.server.challenge.dependencies import Number, Slug, posted
 from emoscope.server.challenge.pages.console.shell import console_page, console_router
 from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, Service, ShortField
-from emoscope.server.challenge.services import notices, registration, submissions, teams, tokens
+from emoscope.server.challenge.services import challenges, notices, registration, submissions, teams, tokens
 from emoscope.server.errors import ServerError
 from emoscope.server.http.forms import Values
 from emoscope.server.http.rendering import local
@@ -18,6 +18,7 @@ from emoscope.server.store.names import name_key
 router = console_router()
 all_teams = console_page(router, "/teams", "teams")
 one_team = console_page(router, "/teams/{team_id}", "teams", "team")
+announcements = console_page(router, "/announcements", "announcements")
 TextField = Annotated[str, Form(max_length=12_000)]
 STATES = ("all", "waiting", "active", "disqualified", "deleted")
 SHOWN = 20  # submissions of a team
@@ -127,3 +128,53 @@ def _change_team(
         undo = opposite and f"/challenges/{slug}/organise/teams/{team_id}/{opposite}"
         told = {"done": f"{visitor.ask(teams.get_team, slug, team_id).name} is {done}.", "undo": undo}
     return one_team.show(visitor, {"slug": slug, "team_id": team_id}, **told) if back == "team" else told
+
+
+@announcements.page
+def _announcements(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {"notices": visitor.ask(notices.list_notices, slug)}
+
+
+@announcements.form("/announcements")
+def _announce(
+    visitor: FormVisitor,
+    slug: Slug,
+    later: BackgroundTasks,
+    title: ShortField = "",
+    text: TextField = "",
+    mail: ShortField = "",
+    confirm: ShortField = "",
+) -> Values:
+    """Post an announcement; before it is e-mailed, which cannot be undone, the challenge's name must be typed."""
+    if mail and title.strip() and text.strip():
+        visitor.must_confirm(
+            confirm,
+            slug,
+            challenge=visitor.ask(challenges.get_challenge, slug),
+            title=f"E-mail “{title.strip()[:80]}” to all teams?",
+            text="It goes to every member with an e-mail address. E-mails cannot be recalled.",
+            back=visitor.path,
+            hidden={"title": title, "text": text, "mail": mail},
+            button="Post and e-mail",
+        )
+    notice = posted(visitor, visitor.gate, later, slug, title, text, mail=bool(mail))
+    mailing = f" It is being e-mailed to {counted(notice.unsent, 'member')}." if notice.unsent else ""
+    undo = f"/challenges/{slug}/organise/announcements/{notice.id}/withdraw"
+    return {"done": f"Posted on the challenge page.{mailing}", "undo": undo}
+
+
+@announcements.form("/announcements/{notice_id}/mail")
+def _mail(visitor: FormVisitor, slug: Slug, notice_id: Number) -> Values:
+    """E-mail an announcement to the members who have not received it yet."""
+    notice = visitor.ask(notices.send_notice, slug, notice_id, visitor.gate)
+    rest = f"; {notice.unsent} could not be sent" if notice.unsent else ""
+    return {"done": f"{counted(notice.mailed, 'e-mail')} sent{rest}."}
+
+
+@announcements.form("/announcements/{notice_id}/{action}")
+def _withdraw(visitor: FormVisitor, slug: Slug, notice_id: Number, action: Literal["withdraw", "restore"]) -> Values:
+    withdrawing = action == "withdraw"
+    visitor.ask(notices.withdraw_notice if withdrawing else notices.restore_notice, slug, notice_id)
+    done, opposite = ("withdrawn", "restore") if withdrawing else ("shown again", "withdraw")
+    undo = f"/challenges/{slug}/organise/announcements/{notice_id}/{opposite}"
+    return {"done": f"The announcement is {done}.", "undo": undo}

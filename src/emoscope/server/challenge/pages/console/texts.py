@@ -1,4 +1,4 @@
-"""The texts of the challenge page in Markdown, with a preview, or from the edited TOML file."""
+"""What participants read and download: the texts of the challenge page, in Markdown or from its TOML file; files."""
 
 from typing import Annotated
 
@@ -6,18 +6,19 @@ from fastapi import Form, UploadFile
 
 from emoscope.server.challenge.dependencies import Slug, uploaded
 from emoscope.server.challenge.pages.console.shell import console_page, console_router, only_the_challenge
-from emoscope.server.challenge.pages.visitors import FormVisitor, ShortField
-from emoscope.server.challenge.services import challenges
+from emoscope.server.challenge.pages.visitors import CurrentVisitor, FormVisitor, ShortField
+from emoscope.server.challenge.services import challenges, handouts
 from emoscope.server.http.forms import Values
 from emoscope.server.markdown import markdown
 
-router = console_router("/texts")
-texts = console_page(router, "", "texts")
+router = console_router()
+texts = console_page(router, "/texts", "texts")
 texts.page(only_the_challenge)
+files = console_page(router, "/files", "files")
 LongField = Annotated[str, Form(max_length=25_000)]  # above the limit, so that the form can say what is wrong
 
 
-@texts.form("")
+@texts.form("/texts")
 def _change(
     visitor: FormVisitor,
     slug: Slug,
@@ -37,9 +38,31 @@ def _change(
     return {"done": "Texts saved and published."}
 
 
-@texts.form("/file")
+@texts.form("/texts/file")
 def _rewrite(visitor: FormVisitor, slug: Slug, file: UploadFile | None = None) -> Values:
     """Update texts and survey from the edited TOML file, like `emoscope challenge texts`."""
     with uploaded(visitor, slug, file, "choose the edited TOML file") as path:
         visitor.ask(challenges.rewrite, slug, path)
         return {"done": f"Texts and survey were updated from {path.name}."}
+
+
+@files.page
+def _files(visitor: CurrentVisitor, slug: Slug) -> Values:
+    return {"files": visitor.ask(handouts.list_files, slug)}
+
+
+@files.form("/files")
+def _add(
+    visitor: FormVisitor, slug: Slug, file: UploadFile | None = None, title: ShortField = "", phase: ShortField = ""
+) -> Values:
+    with uploaded(visitor, slug, file) as path:
+        added = visitor.ask(handouts.add_file, slug, path, title=title.strip(), phase=phase or None)
+    when = "Teams can download it now." if added.given_out else f"Teams get it when phase {added.phase} opens."
+    return {"done": f"{added.name} was added. {when}"}
+
+
+@files.form("/files/remove")
+def _remove(visitor: FormVisitor, slug: Slug, name: ShortField = "") -> Values:
+    """Stop offering a file."""
+    visitor.ask(handouts.remove_file, slug, name)
+    return {"done": f"{name} is no longer available."}
