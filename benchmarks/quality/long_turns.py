@@ -19,6 +19,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.metrics import Floats
 from emoscope.detector import long_turns
 from emoscope.detector.long_turns import pooled, window_texts
+from emoscope.detector.model import head_answers
 from emoscope.distil.everyday import everyday_examples
 from emoscope.evaluation.behaviour import read_suite
 from emoscope.evaluation.behaviour.cases import labels_for
@@ -81,7 +82,7 @@ def pools() -> dict[str, tuple[int, Pool]]:
 def measure(labels: str | None, each: int) -> str:
     """A table of the ways to pool: the share of right answers by kind of turn."""
     detector = emoscope.load(labels=labels)
-    model, mix = detector._model, detector._trained
+    head, block, mix = detector._head, detector._block, detector._trained
     asked = [case for case in cases(detector, each) if case[2]]
     kinds = list(dict.fromkeys(kind for kind, *_ in asked))
     rows = []
@@ -89,7 +90,7 @@ def measure(labels: str | None, each: int) -> str:
         right: dict[str, list[bool]] = {kind: [] for kind in kinds}
         for kind, text, expected in asked:
             windows = [Example.last(Dialogue.of([window])) for window in window_texts(text, size)]
-            answer = pool(model._of_head(detector._head, model.block.infer(windows))[0], mix)
+            answer = pool(head_answers(head, block, block.infer(windows))[0], mix)
             shifted = shift_prior(answer[None], mix, detector._prior)
             right[kind].append(detector.labels[int(shifted.argmax())] in expected)
         rows.append([name, *(f"{np.mean(right[kind]):.2f}" for kind in kinds)])

@@ -205,7 +205,7 @@ def main() -> None:
     train, dev = (read_split(task, split, options.data) for split in ("train", "dev"))
     network = Transformer(OUTPUTS, encoder=options.encoder, pooling="mean+focus", context=3, max_length=96)
     network.prepare([], FitContext(device="cpu"))
-    source = Source(network)
+    source = Source(network, None, None)
     learn = [example.context for example in train[:: len(train) // CALIBRATION][:CALIBRATION]]
     feeds = source.feeds(learn)
     rows = source.layout.window.rows(dev[:DIALOGUES], source.tokenizer)

@@ -75,16 +75,16 @@ class FittedModel:
         """
         block = self.block.of_head(head.name)
         if all(len(turn.text) <= LONG_MESSAGE for each in examples for turn in each.dialogue.turns):
-            return _of_head(head, block, block.infer(examples))
+            return head_answers(head, block, block.infer(examples))
         shorter = [shortened_example(example) for example in examples]
         overlong = _overlong(block, shorter)
         if not overlong:
-            answers, cut = _of_head(head, block, block.infer(shorter))
+            answers, cut = head_answers(head, block, block.infer(shorter))
             return answers, cut | too_long(examples)
         parts = [windows(each) if place in overlong else [each] for place, each in enumerate(shorter)]
         # An explanation asks about hundreds of variants of a long turn, which share most of their windows.
         different = {(window.dialogue, window.turn): window for part in parts for window in part}
-        answers, cut = _of_head(head, block, block.infer(list(different.values())))
+        answers, cut = head_answers(head, block, block.infer(list(different.values())))
         places = {key: place for place, key in enumerate(different)}
         rows = [[places[window.dialogue, window.turn] for window in part] for part in parts]
         mix = np.array([head.trained[label] for label in head.labels])
@@ -98,14 +98,14 @@ class FittedModel:
         """Like `infer`, for the last turns of dialogues given as texts."""
         block = self.block.of_head(head.name)
         if max(map(len, chain.from_iterable(dialogues)), default=0) <= LONG_MESSAGE:
-            return _of_head(head, block, block.infer_texts(dialogues))
+            return head_answers(head, block, block.infer_texts(dialogues))
         long = np.array([max(map(len, texts)) > LONG_MESSAGE for texts in dialogues])
         short = [texts for texts, is_long in zip(dialogues, long, strict=True) if not is_long]
         others = [Example.last(Dialogue.of(texts)) for texts, is_long in zip(dialogues, long, strict=True) if is_long]
         probabilities, truncated = np.empty((len(dialogues), len(head.labels))), np.empty(len(dialogues), bool)
         probabilities[long], truncated[long] = self.infer(head, others)
         if short:
-            probabilities[~long], truncated[~long] = _of_head(head, block, block.infer_texts(short))
+            probabilities[~long], truncated[~long] = head_answers(head, block, block.infer_texts(short))
         return probabilities, truncated
 
 
@@ -117,7 +117,8 @@ def _overlong(block: Block, examples: Sequence[Example]) -> set[int]:
     return {place for place, windowed in zip(places, overlong, strict=True) if windowed}
 
 
-def _of_head(head: Head, block: Block, prediction: Prediction) -> tuple[Floats, Truncated]:
+def head_answers(head: Head, block: Block, prediction: Prediction) -> tuple[Floats, Truncated]:
+    """The probabilities of a head's labels, in its order, and which examples were truncated."""
     columns = block.columns(head.name)
     labels = block.labels[columns]
     probabilities = prediction.probabilities[:, columns][:, [labels.index(label) for label in head.labels]]
