@@ -144,7 +144,7 @@ def serial(rows: Sequence[Sequence[str]]) -> dict[str, float]:
 
 def stages(model: str, dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Microseconds a dialogue of one core for each thing that the first network of an encoder model does."""
-    network: Any = Block.load(resolve(model) / BLOCK)
+    network: Any = Block.load(resolve(model) / BLOCK).of_head("general")
     examples = [Example.last(dialogue) for dialogue in dialogues]
     rows = network.layout.window.rows(examples, network.tokenizer)
     batches = list(network._batches([len(row.token_ids) for row in rows]))

@@ -81,7 +81,7 @@ class Reading:
 
     def __init__(self, model: str, dialogues: Sequence[Dialogue]) -> None:
         self.folder = resolve(model) / BLOCK
-        self.network = cast(Any, Block.load(self.folder))
+        self.network = cast(Any, Block.load(self.folder).of_head("general"))
         self.layout = self.network.layout
         self.run = open_graph(self.folder / INT8)
         self.examples = [Example.last(dialogue) for dialogue in dialogues]

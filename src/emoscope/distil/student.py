@@ -270,7 +270,10 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     if plan.start is not None:
         teacher = _student(plan.start, plan.heads[0])
         if not targets.heads.items() <= teacher.heads.items():
-            raise EmoscopeError(f"{plan.start}: is not a student with the heads {', '.join(targets.heads)}")
+            has, wanted = (", ".join(heads) for heads in (teacher.heads, targets.heads))
+            raise EmoscopeError(
+                f"{plan.start}: its network has the heads {has}, not {wanted}; choose with --set heads="
+            )
         teacher.keep_heads(list(targets.heads))
         _widen(teacher, plan, fit_context)
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
