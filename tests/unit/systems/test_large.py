@@ -345,7 +345,7 @@ def test_a_student_is_gone_on_from(fit_context: FitContext, encoder: str, even_a
     assert np.allclose(going_on.scores(rows), one.scores(rows), atol=1e-6)
     other = MultiTaskClassifier({"other": ["x", "y"]}, "transformer", one.settings)
     other.fit(rows, np.full((4, 2), 0.5), fit_context).save(tmp_path / "other")
-    with pytest.raises(EmoscopeError, match="is not a student with the heads"):
+    with pytest.raises(EmoscopeError, match="its network has the heads other, not general"):
         fit_student(
             gather([even_answers], plan, fit_context),
             plan.model_copy(update={"start": str(tmp_path / "other")}),
