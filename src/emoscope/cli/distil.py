@@ -1,8 +1,8 @@
 """`emoscope distil`: knowledge distillation from large models to a small one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 from rich.console import Group
@@ -14,7 +14,7 @@ from emoscope.cli.output import console, progress_bar, table
 from emoscope.cli.result import CommandGroup, CommandResult
 from emoscope.core.errors import EmoscopeError, did_you_mean
 from emoscope.core.extras import check_installed
-from emoscope.core.files import existing_file, folder_size
+from emoscope.core.files import existing_file, folder_size, read_json
 from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel, first_problem
 from emoscope.core.learnt import LearntItems
@@ -172,12 +172,38 @@ def student_cli(
         found = judge(student, fit_context) if plan.hold_out else {}
         student.save(part)
         save_report(part, {"mix": mix_of(targets, plan), "heads": found})
-    lines = [f"student written to {output}"]
-    for head, about in found.items():
+    return CommandResult(found, "\n".join([f"student written to {output}", *_score_lines(found)]))
+
+
+def _score_lines(report: Mapping[str, Any]) -> Iterator[str]:
+    for head, about in report.items():
         shown = ", ".join(f"{name} {score:.4f}" for name, score in about["scores"].items())
         extra = f", dev {about.get('dev_decided', about['dev']):.4f}" if "dev" in about else ""
-        lines.append(f"{head}: {shown}{extra}")
-    return CommandResult(found, "\n".join(lines))
+        yield f"{head}: {shown}{extra}"
+
+
+@app.command("average")
+def average_cli(
+    students: Annotated[list[Path], typer.Argument(help="Folders of students with the same heads.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the student.")],
+    data: DataOption = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing student.")] = False,
+) -> CommandResult:
+    """Average the weights of students, such as those of the last passes; score the mean if they have held-out data."""
+    from emoscope.distil.student import REPORT, judge, mean_of, save_report
+    from emoscope.runs.record import new_run_folder
+
+    check_installed("torch", extra="train")
+    from emoscope.models.torch.multitask import CONFIG
+
+    reports = [read_json(folder / REPORT) for folder in students]
+    with new_run_folder(output, force=force, mark=CONFIG) as part, console(stderr=True).status("averaging"):
+        mean = mean_of(students)
+        held_out = all(report["heads"] for report in reports)
+        found = judge(mean, FitContext(resources=data_root(data))) if held_out else {}
+        mean.save(part)
+        save_report(part, {"mix": reports[0]["mix"], "heads": found})
+    return CommandResult(found, "\n".join([f"student written to {output}", *_score_lines(found)]))
 
 
 @app.command("bundle")

@@ -312,7 +312,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     if teacher is None:
         student.learnt |= _read_text(plan, fit_context)
     else:
-        student.learnt |= teacher.learnt or LearntItems({UNNAMED: 0})
+        student.learnt |= LearntItems({UNNAMED: 0}) if teacher.learnt is None else teacher.learnt
     return student
 
 
@@ -337,6 +337,26 @@ def _student(name: str, head: str) -> "MultiTaskClassifier":
 
     folder = Path(name)
     return MultiTaskClassifier.load(folder) if (folder / CONFIG).is_file() else reopen(resolve(name), head)
+
+
+def mean_of(students: Sequence[Path]) -> "MultiTaskClassifier":
+    """A student with the mean weights of several, such as the same student after each of its last passes."""
+    from emoscope.models.torch.multitask import MultiTaskClassifier
+
+    mean, *others = (MultiTaskClassifier.load(folder) for folder in students)
+    weights = mean.fitted().state_dict()
+    for folder, other in zip(students[1:], others, strict=True):
+        theirs = other.fitted().state_dict()
+        shapes, expected = ({name: weight.shape for name, weight in each.items()} for each in (theirs, weights))
+        if other.heads != mean.heads or shapes != expected:
+            raise EmoscopeError(f"{folder}: has other heads or layers than {students[0]}")
+        for name, weight in weights.items():
+            weight.add_(theirs[name])
+        if mean.learnt is not None:
+            mean.learnt |= LearntItems({UNNAMED: 0}) if other.learnt is None else other.learnt
+    for weight in weights.values():
+        weight.div_(len(students))
+    return mean
 
 
 def mix_of(targets: Targets, plan: StudentPlan) -> dict[str, dict[str, float]]:

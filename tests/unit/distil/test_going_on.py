@@ -16,10 +16,11 @@ from emoscope.detector.bundle import Bundle, resolve
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples, vote_shares
 from emoscope.distil.pool import ASKED, HEAD_OF, REMEMBERED, known_answers, load_answers
-from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather
+from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather, save_report
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen
 from kits.affect_files import make_data
+from kits.exported import tiny_headed
 from kits.task_files import run
 
 
@@ -109,6 +110,8 @@ def test_students_of_some_heads_become_one_model(data: Path, tmp_path: Path) -> 
         more = [word for setting in plan for word in ("--set", setting)]
         done = run("distil", "student", *files, "-o", tmp_path / name, *more, "--data", data, "--device", "cpu")
         assert done.exit_code == 0, done.output
+    done = run("distil", "average", tmp_path / "general", tmp_path / "tasks", "-o", tmp_path / "mean", "--data", data)
+    assert str(done.exception) == f"{tmp_path / 'tasks'}: has other heads or layers than {tmp_path / 'general'}"
     students = [MultiTaskClassifier.load(tmp_path / name) for name in sets]
     assert [tuple(student.heads) for student in students] == list(sets.values())
     before = reopen(resolve("default"), "general")
@@ -121,6 +124,27 @@ def test_students_of_some_heads_become_one_model(data: Path, tmp_path: Path) -> 
     assert detector.with_(labels="iest").detect("so happy").label in HEADS["iest"]
     done = run("distil", "bundle", tmp_path / "tasks", tmp_path / "tasks", "-o", tmp_path / "same", "--data", data)
     assert str(done.exception) == "students of one model must have different heads"
+
+
+def test_the_mean_of_students(data: Path, tmp_path: Path) -> None:
+    students = []
+    for seed, source in enumerate(("emoscope", "goemotions")):
+        student = tiny_headed(tmp_path)
+        torch.manual_seed(seed)
+        for parameter in student.fitted().parameters():
+            parameter.data += 0.1 * torch.randn(parameter.shape)
+        student.learnt = LearntItems({source: 5})
+        student.save(tmp_path / str(seed))
+        save_report(tmp_path / str(seed), {"mix": {"tone": {"up": 1.0, "down": 0.0}}, "heads": {}})
+        students.append(student.fitted().state_dict())
+    done = run("distil", "average", tmp_path / "0", tmp_path / "1", "-o", tmp_path / "mean", "--data", data)
+    assert done.exit_code == 0, done.output
+    mean = MultiTaskClassifier.load(tmp_path / "mean")
+    for name, weight in mean.fitted().state_dict().items():
+        assert torch.allclose(weight, (students[0][name] + students[1][name]) / 2, atol=1e-6), name
+    assert mean.learnt is not None
+    assert set(mean.learnt.sources) == {"emoscope", "goemotions"}
+    assert json.loads((tmp_path / "mean" / REPORT).read_text())["mix"] == {"tone": {"up": 1.0, "down": 0.0}}
 
 
 @pytest.mark.parametrize(
