@@ -26,7 +26,7 @@ def detector(request: pytest.FixtureRequest) -> Detector:
 def _count(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> list[Example]:
     """All examples that the block is asked about from now on."""
     asked: list[Example] = []
-    block: Block = detector._model.block
+    block = detector._block
     infer = type(block).infer
 
     def counted(self: Block, examples: list[Example]):  # type: ignore[no-untyped-def]

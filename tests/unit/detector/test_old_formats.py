@@ -55,12 +55,12 @@ def nano(folder: Path) -> None:
 
 
 def test_an_encoder(tmp_path: Path) -> None:
-    old("default", tmp_path / "old", "encoder", encoder)
-    assert_same(tmp_path / "old", "default")
+    old("open", tmp_path / "old", "encoder", encoder)
+    assert_same(tmp_path / "old", "open")
 
 
 def test_a_weighted_mean_of_encoders(tmp_path: Path) -> None:
-    old("default", tmp_path / "old", "encoder", encoder)
+    old("open", tmp_path / "old", "encoder", encoder)
     for number in (0, 1):
         shutil.copytree(tmp_path / "old" / "network", tmp_path / "old" / f"network{number}")
     shutil.rmtree(tmp_path / "old" / "network")
@@ -68,7 +68,7 @@ def test_a_weighted_mean_of_encoders(tmp_path: Path) -> None:
     write(path, {**json.loads(path.read_text(encoding="utf-8")), "weight": 3.0})
     block: Any = FittedModel.load(tmp_path / "old").block
     assert block.weights == [1.0, 3.0]
-    assert_same(tmp_path / "old", "default")
+    assert_same(tmp_path / "old", "open")
 
 
 def test_nano(tmp_path: Path) -> None:
