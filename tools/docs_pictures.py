@@ -19,7 +19,7 @@ CONVERSATION = """Ana: did you hear back from them?
 Ben: not yet, and I can't sleep anymore
 Ben: THEY SAID YES!!! I start on Monday 😂
 Ana: wow, I did not see that coming
-Ben: only now I have to leave my team, I will miss them so much
+Ben: and now I have to say goodbye to my team, it breaks my heart
 Ben: and my boss told me he won't pay what he owes me. I could scream"""
 TEAMS = {
     "Blue Whale": 0.93,
