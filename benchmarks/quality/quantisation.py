@@ -21,7 +21,7 @@ from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
-from emoscope.distil.pool import HEAD_OF, own_examples
+from emoscope.distil.pool import HEAD_OF, TASKS, own_examples
 from emoscope.distil.student import is_held_out
 from emoscope.models.block import Floats
 from emoscope.models.label_shift import prior_vector, shift_prior
@@ -35,7 +35,7 @@ TABLE = RESULTS / "quantisation.csv"
 
 def parts(fit_context: FitContext) -> Iterator[tuple[str, str, list[Example]]]:
     """Each task with what the student has not met of it."""
-    for name in HEAD_OF:
+    for name in TASKS:
         yield name, "held-out tenth", [example for example in own_examples(name, fit_context) if is_held_out(example)]
     yield "emocontext", "dev", read_split(get_task("emocontext"), "dev", fit_context.resources)
 

@@ -9,17 +9,18 @@ import pytest
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import PRESETS, resolve
-from emoscope.distil.pool import add_sources
+from emoscope.distil.pool import TASKS, add_sources
 from emoscope.evaluation.behaviour import read_suite
 from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results
+from kits.affect_files import make_data
 from kits.task_files import emocontext_file
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
-from benchmarks.quality import places
+from benchmarks.quality import places, quantisation
 from benchmarks.quality.card_numbers import unsupported_numbers
 from benchmarks.quality.data_sets import DATA_SETS, goemotions_test, held_out_tenths
 from benchmarks.quality.facts import renewed
@@ -261,3 +262,9 @@ def test_items_the_model_learnt_are_not_scored(data: Path, tmp_path: Path) -> No
     add_sources(model, ["emocontext/dev"], FitContext(resources=data))
     with pytest.raises(EmoscopeError, match=r"dev \(Test1\): the model learnt 5 of 5 items; they are no test of it"):
         run(str(model), "nano", data, [], 50)
+
+
+def test_quantisation_is_measured_on_every_task(tmp_path: Path) -> None:
+    parts = list(quantisation.parts(FitContext(resources=make_data(tmp_path))))
+    assert [name for name, *_ in parts] == [*TASKS, "emocontext"]
+    assert all(examples for *_, examples in parts)
