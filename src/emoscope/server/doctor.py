@@ -200,7 +200,7 @@ def _mail(settings: Settings, to: str | None) -> Iterator[Finding]:
         if to:
             mailer.send(to, "emoscope: a test", "This server can send mail.")
         else:
-            mailer.deliver(None)
+            mailer.greet()
     except Exception as error:  # from sockets, certificates or SMTP
         reason = error.__cause__ or error
         yield Finding("mail", "error", f"{mailer.server.host} refuses us ({reason})", f"mend {variable('mail_url')}")

@@ -78,13 +78,16 @@ class Mailer:
             _log.warning("mail to %s: %s\n%s", to, subject, text)
             return
         try:
-            self.deliver(message)
+            self._deliver(message)
         except (OSError, smtplib.SMTPException) as error:
             _log.error("mail could not be sent by %s: %s", self.server.host, error)
             raise StoreUnavailable("the mail could not be sent; try again later, or ask the organisers") from None
 
-    def deliver(self, message: EmailMessage | None) -> None:
-        """Sign in to the mail server, and send a message if there is one."""
+    def greet(self) -> None:
+        """Sign in to the mail server without sending anything."""
+        self._deliver(None)
+
+    def _deliver(self, message: EmailMessage | None) -> None:
         kind, host, port, user, password = self.server
         secure = ssl.create_default_context()
         if kind == "smtps":

@@ -12,7 +12,8 @@ from emoscope.cli.app import app as commands
 from emoscope.core.errors import EmoscopeError
 from emoscope.detector import Detector
 from emoscope.server.app import create_app
-from emoscope.server.detect.access import Access, Buckets
+from emoscope.server.detect.access import Access
+from emoscope.server.detect.buckets import Buckets
 from emoscope.server.detect.keys import KeyFile
 from emoscope.server.http.metrics import Metrics
 from emoscope.server.http.problems import Problem
