@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
@@ -99,6 +99,13 @@ class StudentPlan(FrozenModel):
     """Share of the pool to learn from, drawn with the seed; everyday dialogues are always all used."""
     shares: Mapping[str, float] = Field(default_factory=dict)
     """Weight of each head's loss."""
+
+    @field_validator("heads")
+    @classmethod
+    def _known(cls, heads: tuple[str, ...]) -> tuple[str, ...]:
+        if not heads or set(heads) - set(HEADS):
+            raise ValueError(f"expected some of {', '.join(HEADS)}")
+        return heads
 
 
 class Targets:

@@ -152,6 +152,7 @@ def test_the_mean_of_students(data: Path, tmp_path: Path) -> None:
     [
         ("epoch=5", "--set: no setting 'epoch'; did you mean 'epochs'?"),
         ("epochs=many", "--set 'epochs': Input should be a valid integer"),
+        ('heads=["mood"]', "--set 'heads': Value error, expected some of general, emocontext, emotionx, iest"),
     ],
 )
 def test_wrong_settings_of_a_student_are_a_one_line_error(setting: str, message: str, tmp_path: Path) -> None:
