@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,8 @@ class StudentPlan(FrozenModel):
     """Turns that are read, the labelled one included."""
     max_length: int = 96
     dropout: float = 0.1
+    word_dropout: float = 0.0
+    """Share of the words that are masked in each training step."""
     layers: int | None = None
     """Layers of the encoder that are kept."""
     middle: int | None = 512
@@ -263,7 +266,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     from emoscope.models.torch.training import seed_everything
     from emoscope.models.torch.transformer import Transformer
 
-    settings = ("encoder", "context", "max_length", "dropout", "layers", "middle")
+    settings = ("encoder", "context", "max_length", "dropout", "word_dropout", "layers", "middle")
     network: dict[str, Any] = {"pooling": "mean+focus", **{name: getattr(plan, name) for name in settings}}
     if plan.adaptation:
         network |= {
@@ -283,6 +286,8 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
             )
         teacher.keep_heads(list(targets.heads))
         _widen(teacher, plan, fit_context)
+        assert isinstance(teacher.network, Transformer)
+        teacher.network.settings = replace(teacher.network.settings, word_dropout=plan.word_dropout)
     elif plan.prepared is not None and (Path(plan.prepared) / REPORT).is_file():
         teacher = MultiTaskClassifier.load(Path(plan.prepared))
     elif plan.mixture_epochs:

@@ -19,6 +19,7 @@ from emoscope.distil.pool import ASKED, HEAD_OF, REMEMBERED, known_answers, load
 from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather, save_report
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen
+from emoscope.models.torch.transformer import Transformer
 from kits.affect_files import make_data
 from kits.exported import tiny_headed
 from kits.task_files import run
@@ -67,7 +68,9 @@ def test_pool_predictions_are_collected_if_asked(data: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Path) -> None:
+def test_a_model_is_taught_more_and_keeps_what_it_knows(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = run("distil", "remember", "default", "-o", tmp_path / "known", "--limit", "6", "--data", data, "--json")
     assert done.exit_code == 0, done.output
     assert set(json.loads(done.stdout)["answers"]) == {
@@ -79,16 +82,25 @@ def test_a_model_is_taught_more_and_keeps_what_it_knows(data: Path, tmp_path: Pa
     }
     task, labels, tables, _ = load_answers(tmp_path / "known" / "general.npz")
     assert (task, labels, set(tables)) == ("general", HEADS["general"], set(REMEMBERED[True]))
-    plan = ("start=default", 'heads=["general"]', "middle=640", "epochs=1", "limit=6", "precision=bfloat16")
+    before = reopen(resolve("default"), "general")
+    wider = before.fitted().encoder.model.config.intermediate_size + 128
+    plan = ["start=default", 'heads=["general"]', f"middle={wider}", "word_dropout=0.1", "epochs=1", "limit=6"]
+    plan.append("precision=bfloat16")
+    shares = []
+    read = Transformer._tokens
+    monkeypatch.setattr(
+        Transformer, "_tokens", lambda self, ids: shares.append(self.settings.word_dropout) or read(self, ids)
+    )
     more = [word for setting in plan for word in ("--set", setting)]
     known = tmp_path / "known" / "general.npz"
     done = run("distil", "student", known, "-o", tmp_path / "student", *more, "--data", data, "--device", "cpu")
     assert done.exit_code == 0, done.output
     mix = json.loads((tmp_path / "student" / REPORT).read_text())["mix"]
     assert mix["general"] == Bundle.load(resolve("default")).head("general").trained
-    before, after = reopen(resolve("default"), "general"), MultiTaskClassifier.load(tmp_path / "student")
+    assert set(shares) == {0.1}
+    after = MultiTaskClassifier.load(tmp_path / "student")
     assert after.heads == {"general": HEADS["general"]}
-    assert [network.encoder.model.config.intermediate_size for network in (before.network, after.network)] == [512, 640]
+    assert after.fitted().encoder.model.config.intermediate_size == wider
     examples = everyday_examples(held_out=True)[:60]
     columns = before.columns("general")
     same = before.scores(examples)[:, columns].argmax(1) == after.scores(examples)[:, columns].argmax(1)

@@ -175,6 +175,22 @@ def test_pooling_by_hand(bert: Path) -> None:
         assert network.pooled(vectors, given).tolist() == [value]
 
 
+def test_word_dropout_masks_words_in_training_only(bert: Path) -> None:
+    network = Transformer(2, encoder=str(bert), word_dropout=0.3)
+    network.prepare([], CPU)
+    word, (start, end, mask) = 40, (getattr(network.tokenizer, role) for role in ("start", "end", "mask"))
+    tokens = torch.tensor([[start, *[word] * 50, mask, end]] * 40)
+    torch.manual_seed(0)
+    read = network.train()._tokens(tokens)
+    assert set(read[:, 1:-2].unique().tolist()) == {word, mask}
+    assert 0.25 < (read[:, 1:-2] == mask).float().mean() < 0.35
+    assert torch.equal(read[:, [0, -2, -1]], tokens[:, [0, -2, -1]]), "special tokens stay"
+    assert not torch.equal(network._tokens(tokens), read), "others in every step"
+    assert torch.equal(network.eval()._tokens(tokens), tokens)
+    with pytest.raises(EmoscopeError, match="word_dropout: expected a share from 0 to below 1, found 1"):
+        Transformer(2, word_dropout=1)
+
+
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("kind", ["bert", "mpnet"])
 def test_padding_changes_nothing(kind: str, pooling: str, request: pytest.FixtureRequest) -> None:

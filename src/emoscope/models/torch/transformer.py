@@ -49,6 +49,8 @@ class TransformerSettings:
     frozen: bool = False
     """Whether the encoder is frozen and its features are computed once."""
     dropout: float = 0.1
+    word_dropout: float = 0.0
+    """Share of the tokens masked in each training step, so that no word is learnt by heart (Iyyer et al. 2015)."""
     hidden_size: int = 0
     """Units of a layer before the output; 0 for none."""
     layer_decay: float = 1.0
@@ -70,6 +72,8 @@ class TransformerSettings:
     lm_learning_rate: float = 5e-5
 
     def __post_init__(self) -> None:
+        if not 0 <= self.word_dropout < 1:
+            raise EmoscopeError(f"word_dropout: expected a share from 0 to below 1, found {self.word_dropout}")
         if self.pooling not in POOLINGS:
             raise EmoscopeError(f"pooling: expected one of {', '.join(POOLINGS)}, found {self.pooling!r}")
         if self.pretraining not in ("none", "masked", "masked+next"):
@@ -176,11 +180,19 @@ class Transformer(Network):
         if self.frozen is not None:
             vectors = batch["vector"]
         else:
-            states = self.encoder(batch["token_ids"], batch["mask"], batch.get("segments"))
+            states = self.encoder(self._tokens(batch["token_ids"]), batch["mask"], batch.get("segments"))
             vectors = self.pooled(states.float(), batch)
         with full_precision(vectors):
             logits: Tensor = self.head(vectors.float())
         return logits
+
+    def _tokens(self, token_ids: Tensor) -> Tensor:
+        """The tokens, some of them masked in training."""
+        if not (self.training and self.settings.word_dropout):
+            return token_ids
+        special = torch.tensor(self.tokenizer.special, device=token_ids.device)
+        drawn = torch.rand(token_ids.shape, device=token_ids.device) < self.settings.word_dropout
+        return token_ids.masked_fill(drawn & ~torch.isin(token_ids, special), self.tokenizer.mask)
 
     def pooled(self, vectors: Tensor, batch: Batch) -> Tensor:
         """Pool the vectors of tokens into one."""
