@@ -98,7 +98,10 @@ def filter_cli(
         str, typer.Option(help="Languages to keep, such as en or en,es,en+es (mixed); `off` keeps all.")
     ] = "en",
     language_by_user: Annotated[
-        bool, typer.Option("--language-by-user", help="Identify a speaker's language from all their turns in INPUT.")
+        bool,
+        typer.Option(
+            "--language-by-user", help="Where a dialogue is too short to tell, use its speakers' language in INPUT."
+        ),
     ] = False,
     lexicon: Annotated[
         list[Path] | None,
@@ -122,7 +125,7 @@ def filter_cli(
     An interrupted run resumes when it is started again.
     """
     from emoscope.corpus.filters.borderline import read_decisions
-    from emoscope.corpus.filters.language import user_languages
+    from emoscope.corpus.filters.language import NO_USERS, user_languages
     from emoscope.corpus.filters.sensitive import STANDARD, Topic
     from emoscope.corpus.filters.standard import standard_filters
     from emoscope.corpus.filters.table import filter_table
@@ -133,7 +136,7 @@ def filter_cli(
             raise EmoscopeError("--language-by-user reads its input twice; give a file, not a pipe")
         users = user_languages(record.dialogue for record in read_records(source, format, column=column))
         if not users:
-            raise EmoscopeError(f"{source}: no speaker wrote enough to tell a language; leave --language-by-user out")
+            raise EmoscopeError(f"{source}: {NO_USERS}; leave --language-by-user out")
     filters = standard_filters(
         languages=None if language == "off" else listed(language),
         offensive=offensive == "drop",

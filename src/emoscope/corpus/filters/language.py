@@ -7,14 +7,17 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.identify import CANDIDATES, UNKNOWN, LanguageIdentifier
 from emoscope.corpus.filters.review import DialogueFilter, Review
+from emoscope.corpus.filters.roles import is_role
 
 _ENOUGH = 2_000  # characters per user; more would not change the result
+NO_USERS = "no speaker with a name, not a role such as user, wrote enough in one language"
 
 
 class LanguageFilter(DialogueFilter):
     """Drops dialogues in languages other than `keep`; dialogues too short to tell stay.
 
-    A language is a two-letter code; dialogues that mix two are kept only if the mix is named, as in `en+hi`.
+    A language is a two-letter code; dialogues that mix two are kept only if the mix is named, as in `en+hi`. With
+    `users`, the languages of speakers, a dialogue too short to tell is in a language of its speakers.
 
     >>> english = LanguageFilter(["en"])
     >>> said = [Dialogue.of(turns) for turns in (["lol ok"], ["tu fais quoi"], ["yaar this is so boring", "kya kare"])]
@@ -22,6 +25,9 @@ class LanguageFilter(DialogueFilter):
     [None, 'other language', 'code-mixed']
     >>> LanguageFilter(["en", "hi+en"]).review(said)[2].reason is None
     True
+    >>> ok = Dialogue.of([{"speaker": "Luc", "text": "lol ok"}])
+    >>> LanguageFilter(["en"], users={"Luc": "fr"}).review_one(ok).reason
+    'other language'
     """
 
     name = "language"
@@ -42,30 +48,34 @@ class LanguageFilter(DialogueFilter):
         return Review(dialogue, "code-mixed" if "+" in language else "other language", {"language": language})
 
     def _language(self, dialogue: Dialogue) -> str:
-        """The language of the speakers, if known from all their turns; otherwise that of the dialogue."""
-        spoken = {self.users.get(turn.speaker or "", UNKNOWN) for turn in dialogue.turns} if self.users else {UNKNOWN}
-        if UNKNOWN in spoken:
-            return self._identifier.identify(dialogue.texts)
-        return min(spoken - set(self.keep), default=min(spoken))
+        """The language of the dialogue; if that is too short to tell, the one of its speakers, if any is known."""
+        own = self._identifier.identify(dialogue.texts)
+        if own != UNKNOWN:
+            return own
+        spoken = {self.users[turn.speaker] for turn in dialogue.turns if turn.speaker in self.users}
+        return min(spoken - set(self.keep), default=min(spoken, default=UNKNOWN))
 
 
 def user_languages(dialogues: Iterable[Dialogue]) -> dict[str, str]:
-    """The language of each speaker, identified from all their turns; speakers who wrote too little are left out.
+    """The language of each speaker, identified from all their turns.
 
-    >>> said = [{"speaker": "Ann", "text": "ok"}, {"speaker": "Ann", "text": "je ne sais pas quoi faire"}]
-    >>> user_languages([Dialogue.of(said)])
+    Left out are speakers who wrote too little, those who write two languages, since their short messages may be in
+    either, and roles such as `user`, which are not one person.
+
+    >>> said = [("Ann", "ok"), ("user", "who are you?"), ("Ann", "je ne sais pas quoi faire")]
+    >>> user_languages([Dialogue.of([{"speaker": speaker, "text": text} for speaker, text in said])])
     {'Ann': 'fr'}
     """
     texts: dict[str, list[str]] = {}
     lengths: Counter[str] = Counter()
     for dialogue in dialogues:
         for turn in dialogue.turns:
-            if turn.speaker is not None and lengths[turn.speaker] < _ENOUGH:
+            if turn.speaker is not None and lengths[turn.speaker] < _ENOUGH and not is_role(turn.speaker):
                 texts.setdefault(turn.speaker, []).append(turn.text)
                 lengths[turn.speaker] += len(turn.text)
     identifier = LanguageIdentifier()
     languages = {user: identifier.main_language(turns) for user, turns in texts.items()}
-    return {user: language for user, language in languages.items() if language != UNKNOWN}
+    return {user: language for user, language in languages.items() if language != UNKNOWN and "+" not in language}
 
 
 def _normal(code: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from emoscope.core.language_words import is_common
+from emoscope.corpus.filters.roles import ROLES
 from emoscope.corpus.filters.shipped import listed_words, read_patterns
 from emoscope.corpus.filters.spans import Kind, Span
 
@@ -22,7 +23,6 @@ _ONLY_NAMES = _LISTED - _WORDS - _PLACES
 _NAMES = _LISTED | _WORDS | listed_words("names_places.txt")
 _NOT_NAMES = listed_words("not_names.txt")
 _VOCABULARY = listed_words("vocabulary.txt")
-_ROLES = {"user", "agent", "bot", "assistant", "system", "speaker", "customer", "support", "admin", "operator"}
 _NEAR = 40  # characters before and after a word that decide whether it is a name
 
 
@@ -71,7 +71,7 @@ def _is_plain(part: str) -> bool:
     """Whether a speaker's name is a role or a word, as in `user`, `Speaker 1` or `the manager`."""
     if part in _ONLY_NAMES or part in _WORDS:
         return False
-    return len(part) < 3 or is_common(part) or part in _VOCABULARY or part in _ROLES
+    return len(part) < 3 or is_common(part) or part in _VOCABULARY or part in ROLES
 
 
 def _introduced(text: str, match: re.Match[str]) -> Iterator[Span]:

@@ -2,12 +2,13 @@
 
 import shutil
 from dataclasses import asdict
+from itertools import takewhile
 from typing import Literal
 
 from pydantic import Field
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.corpus.filters.language import user_languages
+from emoscope.corpus.filters.language import NO_USERS, user_languages
 from emoscope.corpus.filters.sensitive import STANDARD, Topic
 from emoscope.corpus.filters.spans import Kind
 from emoscope.corpus.filters.standard import standard_filters
@@ -21,6 +22,7 @@ class FilterStep(PipelineStep):
     """Drop other languages, offensive texts and sensitive topics, and drop or mask personal data."""
 
     takes = frozenset({Stage.DIALOGUES})
+    version = 2
 
     languages: tuple[str, ...] = ("en",)  # to keep; "en+es" is a mix of the two; empty keeps all
     offensive: bool = True
@@ -29,16 +31,21 @@ class FilterStep(PipelineStep):
     personal: Literal["drop", "mask", "off"] = "mask"
     kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
     lexicons: tuple[str, ...] = ()  # files of blocked words
-    language_by_user: bool = False  # detect a speaker's language from all their turns
+    language_by_user: bool = False  # where a dialogue is too short to tell, use its speakers' language
 
-    def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
+    def check(self, plan: CorpusPlan) -> None:
         if self.threshold is not None and not self.offensive:
             raise EmoscopeError("'threshold' is for the offensive filter, and 'offensive' is false")
+        before = {step.name for step in takewhile(lambda step: step is not self, plan.steps)}
+        if self.language_by_user and "windows" in before:
+            raise EmoscopeError("'language_by_user' needs to know who speaks, which 'windows' drops; filter before it")
 
     def run(self, context: StepContext) -> None:
         filtered = context.cache / "filtered"
         shutil.rmtree(filtered, ignore_errors=True)
         users = user_languages(dialogue_of(row) for row in read_rows(context.input)) if self.language_by_user else None
+        if self.language_by_user and not users:
+            raise EmoscopeError(f"{context.plan.path}: {NO_USERS}; leave 'language_by_user' out of the filter")
         filters = standard_filters(
             languages=self.languages or None,
             offensive=self.offensive,

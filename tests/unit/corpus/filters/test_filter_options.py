@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from emoscope.core.dialogue import Dialogue
+from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.borderline import read_decisions
 from emoscope.corpus.filters.language import LanguageFilter, user_languages
@@ -18,6 +18,8 @@ from emoscope.corpus.filters.review import DialogueFilter
 from emoscope.corpus.filters.sensitive import STANDARD, Topic, topics_of
 from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import filter_table
+from emoscope.corpus.pipeline.windows import ROLES
+from kits.corpus_command import run
 
 
 def table(folder: Path, *dialogues: list[str]) -> str:
@@ -85,10 +87,11 @@ def test_decisions_are_keep_or_drop(tmp_path: Path) -> None:
         read_decisions([judged])
 
 
-def test_a_users_language_decides_where_a_message_is_too_short() -> None:
-    def said(speaker: str, *texts: str) -> Dialogue:
-        return Dialogue.of([{"speaker": speaker, "text": text} for text in texts])
+def said(speaker: str, *texts: str) -> Dialogue:
+    return Dialogue.of([{"speaker": speaker, "text": text} for text in texts])
 
+
+def test_a_users_language_decides_where_a_message_is_too_short() -> None:
     chats = [
         said("Luc", "je ne sais pas quoi faire demain"),
         said("Luc", "ok lol"),
@@ -100,6 +103,43 @@ def test_a_users_language_decides_where_a_message_is_too_short() -> None:
         "other language", "other language", None,
     ]  # fmt: skip
     assert LanguageFilter(["en"]).review(chats)[1].reason is None
+
+
+def test_a_users_language_does_not_outweigh_the_dialogues_own() -> None:
+    chats = [said("Ann", "je ne sais pas quoi faire ce soir"), said("Luc", "where are you going tonight?")]
+    for each in (LanguageFilter(["en"]), LanguageFilter(["en"], users={"Ann": "en", "Luc": "fr"})):
+        assert [one.reason for one in each.review(chats)] == ["other language", None]
+
+
+def test_a_user_of_two_languages_decides_nothing() -> None:
+    chats = [said("Ann", "i told you already"), said("Ann", "main theek hoon, tum batao"), said("Ann", "lol ok")]
+    assert user_languages(chats) == {}
+
+
+def test_roles_are_not_people() -> None:
+    """All users of a file are not one person: a mixed file is judged dialogue by dialogue."""
+    french, english = "je ne sais pas quoi faire demain", "i have no idea, you?"
+    chats = [said(role, text) for role in (*ROLES, "User", "assistant", "speaker1") for text in (french, english)]
+    assert user_languages(chats) == {}
+    people = [Dialogue((Turn("ok lol", "Luc"), Turn("ok", "agent"))), said("user", "ok lol")]
+    users = user_languages([*chats, said("Luc", french)])
+    assert users == {"Luc": "fr"}
+    reasons = [one.reason for one in LanguageFilter(["en"], users=users).review([*chats[:2], *people])]
+    assert reasons == ["other language", None, "other language", None]
+
+
+def test_the_command_needs_names_to_know_users(tmp_path: Path) -> None:
+    def filtered(name: str) -> tuple[int, str, str]:
+        turns = [[{"speaker": name, "text": text}] for text in ("je ne sais pas quoi faire demain", "ok lol")]
+        log = tmp_path / f"{name}.jsonl"
+        log.write_text("".join(json.dumps({"turns": each}) + "\n" for each in turns))
+        return run("corpus", "filter", log, "-o", tmp_path / name, "--language", "en", "--language-by-user", "--json")
+
+    code, out, _ = filtered("u-4711")
+    assert (code, json.loads(out)["filters"]["language"]["dropped"]) == (0, {"other language": 2})
+    code, _, problem = filtered("user")
+    assert code == 2
+    assert "user.jsonl: no speaker with a name, not a role such as user, wrote enough in one language" in problem
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,10 @@ COLLECT = step('use = "collect"\ninputs = [{ path = "log.jsonl" }]')
             HEAD + COLLECT + step('use = "filter"\noffensive = false\nthreshold = 0.5'),
             r"step 2 \(filter\): 'threshold' is for the offensive filter, and 'offensive' is false",
         ),
+        (
+            HEAD + COLLECT + step('use = "windows"') + step('use = "filter"\nlanguage_by_user = true'),
+            r"step 3 \(filter\): 'language_by_user' needs to know who speaks, which 'windows' drops; filter before it",
+        ),
         (HEAD, r"plan.toml: names no steps"),
         (HEAD + step("a = 1"), "plan.toml, step 1: has no 'use'; there are: aggregate"),
         (HEAD + step('use = "colect"'), "plan.toml, step 1: no step named 'colect'; did you mean 'collect'?"),
@@ -252,6 +256,20 @@ def test_mistake_in_a_plan_is_a_one_line_error(tmp_path: Path, plan: str, proble
     with pytest.raises(EmoscopeError, match=problem) as found:
         load_plan(tmp_path / "plan.toml")
     assert "\n" not in str(found.value)
+
+
+def test_languages_by_user_need_named_speakers(tmp_path: Path) -> None:
+    def log(speaker: str) -> None:
+        turns = [{"turns": [{"speaker": speaker, "text": text}]} for text in ("je ne sais pas quoi faire", "ok lol")]
+        (tmp_path / "log.jsonl").write_text("".join(json.dumps(each) + "\n" for each in turns))
+
+    (tmp_path / "plan.toml").write_text(HEAD + COLLECT + step('use = "filter"\nlanguage_by_user = true'))
+    log("user")
+    with pytest.raises(EmoscopeError, match=r"plan.toml: no speaker with a name, .*; leave 'language_by_user' out"):
+        build(load_plan(tmp_path / "plan.toml"), tmp_path / "out")
+    log("Luc")
+    done = build(load_plan(tmp_path / "plan.toml"), tmp_path / "out")
+    assert done[-1].counts["dropped"] == {"other language": 2}
 
 
 def test_a_bad_row_of_a_log_is_named_and_leaves_what_was_done(tmp_path: Path) -> None:
