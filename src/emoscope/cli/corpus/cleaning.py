@@ -85,7 +85,7 @@ def filter_cli(
     sensitive: Annotated[
         str,
         typer.Option(
-            help="Topics to drop, such as hate,politics; `all`, `off`, `standard` (no politics, ethnicity, crime)."
+            help="Topics to drop, as in standard,crime; `standard` is all but politics, ethnicity, crime; `all`; `off`."
         ),
     ] = "standard",
     personal: Annotated[
@@ -126,7 +126,6 @@ def filter_cli(
     """
     from emoscope.corpus.filters.borderline import read_decisions
     from emoscope.corpus.filters.language import NO_USERS, user_languages
-    from emoscope.corpus.filters.sensitive import STANDARD, Topic
     from emoscope.corpus.filters.standard import standard_filters
     from emoscope.corpus.filters.table import filter_table
 
@@ -141,7 +140,7 @@ def filter_cli(
         languages=None if language == "off" else listed(language),
         offensive=offensive == "drop",
         threshold=threshold,
-        topics={"standard": STANDARD, "all": tuple(Topic), "off": None}.get(sensitive, listed(sensitive)),
+        topics=None if sensitive == "off" else listed(sensitive),
         personal=personal,
         kinds=tuple(Kind) if kinds is None else listed(kinds),
         lexicons=lexicon or (),

@@ -43,10 +43,22 @@ STANDARD = (
     Topic.HEALTH,
     Topic.CREDENTIALS,
 )
+_SETS = {"standard": STANDARD, "all": tuple(Topic)}
+
+
+def expanded(names: Iterable[str]) -> list[str]:
+    """The names of topics, with those that `standard` and `all` stand for in their place.
+
+    >>> expanded(["crime", "standard"]) == ["crime", *STANDARD]
+    True
+    """
+    return [topic for name in names for topic in _SETS.get(name, (name,))]
 
 
 class SensitiveFilter(DialogueFilter):
     """Drops a dialogue if a turn is about one of the topics; the reason names all topics found.
+
+    `standard` and `all` stand for several topics.
 
     >>> dialogues = [Dialogue.of(["i want to kill myself"]), Dialogue.of(["this traffic is killing me"])]
     >>> [review.reason for review in SensitiveFilter().review(dialogues)]
@@ -56,7 +68,7 @@ class SensitiveFilter(DialogueFilter):
     name = "sensitive"
 
     def __init__(self, topics: Iterable[Topic | str] = STANDARD) -> None:
-        self.topics = choose(Topic, topics, "sensitive topic")
+        self.topics = choose(Topic, expanded(topics), "sensitive topic")
         self.settings = {"topics": [topic.value for topic in self.topics]}
 
     def review_one(self, dialogue: Dialogue) -> Review:

@@ -3,19 +3,23 @@
 import shutil
 from dataclasses import asdict
 from itertools import takewhile
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.language import NO_USERS, user_languages
-from emoscope.corpus.filters.sensitive import STANDARD, Topic
+from emoscope.corpus.filters.sensitive import STANDARD, Topic, expanded
 from emoscope.corpus.filters.spans import Kind
 from emoscope.corpus.filters.standard import standard_filters
 from emoscope.corpus.filters.table import DROPPED, REPORT, filter_table
 from emoscope.corpus.pipeline.plan import CorpusPlan
 from emoscope.corpus.pipeline.rows import ROWS, dialogue_of, read_rows
 from emoscope.corpus.pipeline.step import PipelineStep, Stage, StepContext
+
+
+def _with_sets(topics: Any) -> Any:
+    return expanded(map(str, topics)) if isinstance(topics, list | tuple) else topics
 
 
 class FilterStep(PipelineStep):
@@ -27,7 +31,8 @@ class FilterStep(PipelineStep):
     languages: tuple[str, ...] = ("en",)  # to keep; "en+es" is a mix of the two; empty keeps all
     offensive: bool = True
     threshold: float | None = Field(default=None, gt=0, le=1)  # for the offensive model; None drops only abuse
-    sensitive: tuple[Topic, ...] = STANDARD  # to drop; empty keeps all
+    # To drop; "standard" and "all" stand for several, and empty keeps all.
+    sensitive: Annotated[tuple[Topic, ...], BeforeValidator(_with_sets)] = STANDARD
     personal: Literal["drop", "mask", "off"] = "mask"
     kinds: tuple[Kind, ...] = Field(default=tuple(Kind), min_length=1)
     lexicons: tuple[str, ...] = ()  # files of blocked words

@@ -14,6 +14,8 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.plain_words import plain_words
 from emoscope.corpus.filters.credentials import discloses_credentials
 from emoscope.corpus.filters.sensitive import STANDARD, SensitiveFilter, Topic, topics_of
+from emoscope.corpus.pipeline.filter import FilterStep
+from emoscope.corpus.pipeline.plan import load_plan
 from kits.corpus_command import run
 from kits.jsonl import read_jsonl
 
@@ -105,6 +107,45 @@ def test_topics_are_chosen_by_name() -> None:
         SensitiveFilter(["gossip"])
     with pytest.raises(EmoscopeError, match="no sensitive topic to look for"):
         SensitiveFilter([])
+
+
+def test_topics_are_added_to_the_standard_ones(tmp_path: Path) -> None:
+    assert SensitiveFilter(["crime", "standard"]).topics == (*STANDARD, Topic.CRIME)
+    assert SensitiveFilter(["all"]).topics == tuple(Topic)
+    plan = tmp_path / "plan.toml"
+    (tmp_path / "log.jsonl").write_text('["hi"]\n')
+    head = 'name = "a"\ntitle = "A"\ndescription = "Made up."\nlabels = ["x", "y"]\nterms = "None."\n'
+    collect = '[[steps]]\nuse = "collect"\ninputs = [{ path = "log.jsonl" }]\n'
+    plan.write_text(f'{head}{collect}[[steps]]\nuse = "filter"\nsensitive = ["standard", "crime"]\n')
+    step = load_plan(plan).steps[1]
+    assert isinstance(step, FilterStep)
+    assert step.sensitive == (*STANDARD, Topic.CRIME)
+    for wrong in ('["gossip"]', '"standard"', "[1]"):
+        plan.write_text(f'{head}{collect}[[steps]]\nuse = "filter"\nsensitive = {wrong}\n')
+        with pytest.raises(EmoscopeError, match=r"plan.toml, step 2 \(filter\): 'sensitive") as problem:
+            load_plan(plan)
+        assert "\n" not in str(problem.value)
+
+
+def test_every_topic_of_the_emocontext_paper_can_be_dropped(tmp_path: Path) -> None:
+    said = {
+        "sexual": "do you want to watch porn with me",
+        "politics": "did you vote for biden",
+        "ethnicity": "she converted to islam last year",
+        "violence": "he punched me in the face",
+        "crime": "he was arrested for fraud",
+        "drugs": "where can i buy cocaine",
+    }
+    log = tmp_path / "log.jsonl"
+    log.write_text("".join(json.dumps([text]) + "\n" for text in (*said.values(), "good morning, how are you?")))
+    code, out, _ = run(
+        "corpus", "filter", log, "-o", tmp_path / "kept", "--sensitive", "standard,politics,ethnicity,crime", "--json"
+    )
+    assert (code, json.loads(out)["kept"]) == (0, 1)
+    dropped = read_jsonl(tmp_path / "kept" / "dropped.jsonl")
+    assert [[reason["reason"] for reason in row["reasons"]] for row in dropped] == [
+        [f"sensitive:{topic}"] for topic in said
+    ]
 
 
 def test_the_command_drops_topics_and_counts_them(tmp_path: Path) -> None:
