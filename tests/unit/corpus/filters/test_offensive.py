@@ -11,6 +11,8 @@ from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.filters.offensive import OffensiveFilter
 from emoscope.models.linear.offensive import SHIPPED, OffensiveModel
+from kits.corpus_command import run
+from kits.jsonl import read_jsonl
 
 
 def by_length(texts: Sequence[str]) -> list[float]:
@@ -75,6 +77,20 @@ def test_tweeteval(data_folder: Path) -> None:
         2 * ((gold == kind) & (said == kind)).sum() / ((gold == kind).sum() + (said == kind).sum()) for kind in (0, 1)
     ]
     assert np.mean(f1) >= 0.72
+
+
+def test_the_command_drops_abuse_by_default(tmp_path: Path) -> None:
+    log = tmp_path / "logs.jsonl"
+    abusive = ["you worthless wh0re", "i'll break your legs", "hope you die"]
+    log.write_text(
+        "".join(json.dumps(["hi there", text]) + "\n" for text in (*abusive, "i am so mad at you", "good night"))
+    )
+    code, out, _ = run("corpus", "filter", log, "-o", tmp_path / "kept", "--json")
+    assert code == 0
+    offensive = json.loads(out)["filters"]["offensive"]
+    assert (offensive["settings"], offensive["dropped"]) == ({"finds": "abuse"}, {"offensive": len(abusive)})
+    kept = read_jsonl(tmp_path / "kept" / "kept.jsonl")
+    assert [row["turns"][1] for row in kept] == ["i am so mad at you", "good night"]
 
 
 def test_anger_is_not_abuse_without_a_threshold() -> None:
