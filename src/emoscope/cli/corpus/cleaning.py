@@ -108,7 +108,10 @@ def filter_cli(
         typer.Option(help="Drop dialogues with a word or phrase from this file, one per line; repeatable."),
     ] = None,
     review: Annotated[
-        bool, typer.Option("--review", help="Put borderline dialogues into review.jsonl for people to judge.")
+        bool,
+        typer.Option(
+            "--review", help="Put dialogues that may be offensive or personal into review.jsonl for people to judge."
+        ),
     ] = False,
     judgements: Annotated[
         list[Path] | None,

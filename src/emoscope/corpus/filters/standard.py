@@ -29,7 +29,7 @@ def standard_filters(
 ) -> list[DialogueFilter]:
     """The filters for these settings; `None` turns off the filter of languages or topics.
 
-    `lexicons` are files of words to drop, `review` selects borderline dialogues for human review, `users` are the
+    `lexicons` are files of words to drop, `review` selects doubtful dialogues for human review, `users` are the
     languages of speakers, as `user_languages` returns them.
     """
     if threshold is not None and not offensive:
@@ -42,8 +42,8 @@ def standard_filters(
     if topics is not None:
         filters.append(SensitiveFilter(topics))
     filters += [LexiconFilter(path) for path in lexicons]
-    if review:
-        filters.append(BorderlineFilter())
-    if personal != "off":  # comes last, so that the other filters see the original text
+    if personal != "off":  # after the others, so that they see the original text
         filters.append(PersonalFilter(mask=personal == "mask", kinds=kinds))
+    if review:  # last, so that what is masked is not in doubt
+        filters.append(BorderlineFilter(kinds=() if personal == "off" else kinds))
     return filters

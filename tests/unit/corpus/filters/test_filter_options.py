@@ -64,6 +64,41 @@ def test_borderline_dialogues_wait_for_people(tmp_path: Path) -> None:
     assert not (tmp_path / "second" / "review.jsonl").exists()
 
 
+def test_personal_data_are_dropped_and_doubtful_ones_judged(tmp_path: Path) -> None:
+    personal = ["my name is lakshmi", "call me on 555-0123", "mail me: anna.smith@gmail.com", "i live at 12 oak street"]
+    doubtful = ["rohit never answers me", "the order 4455667788 is late", "riya can sing so well"]
+    source = table(tmp_path, *([text] for text in (*personal, *doubtful, "we met on 2023-10-12", "so happy today")))
+    filtered = ("corpus", "filter", source, "--personal", "drop", "--review", "--json", "-o")
+    code, out, _ = run(*filtered, tmp_path / "first")
+    assert code == 0
+    report = json.loads(out)
+    assert report["filters"]["personal"]["dropped"] == {"personal data": len(personal)}
+    assert (report["kept"], report["to_review"]) == (2, len(doubtful))
+    waiting = rows(tmp_path / "first" / "review.jsonl")
+    assert [row["turns"] for row in waiting] == [[text] for text in doubtful]
+
+    judged = tmp_path / "judged.csv"
+    judged.write_text("task,worker,label\nd4,ann,drop\nd5,ann,keep\nd6,ann,drop\n")
+    code, out, _ = run(*filtered, tmp_path / "second", "--judgements", judged)
+    assert (code, json.loads(out)["filters"]["review"]["dropped"]) == (0, {"judged drop": 2})
+    assert [row["id"] for row in rows(tmp_path / "second" / "kept.jsonl")] == ["d5", "d7", "d8"]
+
+
+def test_only_the_chosen_kinds_are_in_doubt(tmp_path: Path) -> None:
+    source = table(tmp_path, ["rohit never answers me"], ["the order 4455667788 is late"], ["rohit, ring 415 555 2671"])
+
+    def waiting(folder: str, **settings: Any) -> list[list[str]]:
+        filter_table(source, tmp_path / folder, standard_filters(review=True, **settings))
+        file = tmp_path / folder / "review.jsonl"
+        return [row["turns"] for row in rows(file)] if file.exists() else []
+
+    assert waiting("off", personal="off") == []
+    assert waiting("email", kinds=["email"]) == []
+    assert waiting("name", personal="mask", kinds=["name", "email"])[0] == ["rohit never answers me"]
+    masked = waiting("phone", personal="mask", kinds=["phone"])
+    assert masked == [["the order 4455667788 is late"]]  # what is masked is not in doubt
+
+
 def test_review_leaves_out_what_another_filter_drops(tmp_path: Path) -> None:
     """A row that personal data drop is neither set aside nor counted for `review`, nor is its judgement asked for."""
     source = table(tmp_path, ["fuck this shit"], ["fuck this shit, mail me at ann@example.com"], ["je m'en fous, fuck"])
