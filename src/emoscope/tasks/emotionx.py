@@ -141,6 +141,14 @@ class EmotionXPush(EmotionX):
     metadata = load_metadata("emotionx-push")
 
 
+def is_emotionx(path: Path) -> bool:
+    """Whether a file is a JSON list of lists, as EmotionX's data files are; Label Studio's are lists of objects."""
+    if path.suffix != ".json":
+        return False
+    with existing_file(path).open("rb") as handle:
+        return b"".join(handle.read(1 << 12).removeprefix(BYTE_ORDER_MARK).split()).startswith(b"[[")
+
+
 def vote_string(votes: Mapping[str, int]) -> str:
     """Votes as EmotionX writes them: seven digits, for neutral, joy, sadness, fear, anger, surprise, disgust.
 

@@ -1,5 +1,6 @@
 """`emoscope corpus annotate` and `annotate-export`: files in, files out, nothing lost."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -118,6 +119,52 @@ def test_official_files_are_judged_by_their_own_labels(tmp_path: Path) -> None:
         "corpus", "annotate", three, "-t", "emocontext", "-o", tmp_path / "e", "--whole-dialogues", "--no-serve"
     )
     assert mistake[::2] == (2, "--whole-dialogues: emocontext has one label a dialogue")
+
+
+def test_emotionx_dialogues_are_judged_whole_by_five_workers(tmp_path: Path) -> None:
+    """An EmotionX file needs no --task: seven labels, every utterance, five votes on each, and no sixth."""
+    friends = emotionx_file(tmp_path / "friends.json", ["joy", "surprise"])
+    study, six = tmp_path / "study", ["ann", "ben", "cleo", "dan", "eve", "fay"]
+    code, out, _ = run(
+        *("corpus", "annotate", friends, "-o", study, "--judges", "5", "--no-serve", "--json"),
+        *(word for name in six for word in ("-a", name)),
+    )
+    rules = json.loads(out)["rules"]
+    assert (code, rules["judges"], rules["whole_dialogues"]) == (0, 5, True)
+    assert rules["labels"] == ["neutral", "joy", "sadness", "fear", "anger", "surprise", "disgust"]
+    for name, label in zip(six, ["surprise", "neutral", "surprise", "neutral", "surprise", "fear"], strict=True):
+        judged(study, label, name)
+    run("corpus", "annotate-export", study, "-o", tmp_path / "said.csv")
+    aggregate = ("corpus", "aggregate", tmp_path / "said.csv", "-o", tmp_path / "labels.csv", "--vote-strings")
+    assert run(*aggregate, "--method", "absolute")[0] == 0
+    rows = list(csv.DictReader((tmp_path / "labels.csv").read_text().splitlines()))
+    assert [(row["task"], row["label"], row["annotation"]) for row in rows] == [
+        ("0:0", "surprise", "2000030"),
+        ("0:1", "surprise", "2000030"),
+    ]
+
+
+def test_emotionx_workers_must_be_qualified(tmp_path: Path) -> None:
+    """The paper's requirements: an English-speaking country, at least 98 % approved, at least 2,000 tasks."""
+    friends, people = emotionx_file(tmp_path / "friends.json", ["joy"]), tmp_path / "people.csv"
+    require = ["country=AU,CA,GB,IE,NZ,US", "approval_rate>=0.98", "tasks>=2000"]
+
+    def invite(profile: str) -> tuple[int, str, str]:
+        people.write_text(f"name,country,approval_rate,tasks\nann,{profile}\n", encoding="utf-8")
+        folder = tmp_path / profile.replace(",", "-")
+        options = ("--judges", "5", "--people", people, *(word for rule in require for word in ("--require", rule)))
+        return run("corpus", "annotate", friends, "-o", folder, "--no-serve", *options)
+
+    for country in ("AU", "CA", "GB", "IE", "NZ", "US"):
+        assert invite(f"{country},0.98,2000")[0] == 0
+    for profile, why in (
+        ("IN,0.99,5000", "country is IN"),
+        ("US,0.97,5000", "approval_rate is 0.97, and must be at least 0.98"),
+        ("US,0.98,1999", "tasks is 1,999, and must be at least 2,000"),
+        ("US,,5000", "approval_rate is not known"),
+    ):
+        code, _, said = invite(profile)
+        assert (code, why in said) == (2, True), said
 
 
 def test_repeated_command_continues_the_study_with_the_same_links(table: Path, tmp_path: Path) -> None:

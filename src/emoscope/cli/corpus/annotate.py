@@ -39,7 +39,7 @@ def annotate(
         Path,
         typer.Argument(
             metavar="TASKS",
-            help="Dialogues: CSV, TSV, JSONL, Parquet, lines, Label Studio JSON, or with --task an official file.",
+            help="Dialogues: CSV, TSV, JSONL, Parquet, lines, Label Studio or EmotionX JSON, official files (--task).",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the study, new or existing.")],

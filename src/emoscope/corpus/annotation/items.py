@@ -20,6 +20,7 @@ from emoscope.corpus.annotation.prodigy import is_prodigy
 from emoscope.corpus.annotation.rounds import RoundName
 from emoscope.tables import read_records, turn_columns
 from emoscope.tasks import Task, get_task
+from emoscope.tasks.emotionx import is_emotionx
 
 LABELS = "happy,sad,angry,others"  # the default labels of a study
 
@@ -185,7 +186,12 @@ def task_items(task: Task, path: Path) -> list[Item]:
 def read_study(
     path: Path, task: str | None = None, labels: str | None = None, *, whole: bool = False
 ) -> tuple[list[Item], tuple[str, ...]]:
-    """The items of a file to judge, and the labels to choose from; by default, those of the task's annotators."""
+    """The items of a file to judge, and the labels to choose from; by default, those of the task's annotators.
+
+    An EmotionX file needs no task: whole dialogues are judged with its seven labels.
+    """
+    if task is None and is_emotionx(path):
+        task = "emotionx-friends"  # EmotionPush has the same format
     if task is None:
         items = read_items(path, whole=whole)
         offered: Iterable[str] = (labels or LABELS).split(",")

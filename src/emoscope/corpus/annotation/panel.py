@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, existing_file
+from emoscope.core.files import atomic_write
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
 from emoscope.corpus.annotation.annotations import votes_of
@@ -16,7 +16,7 @@ from emoscope.corpus.annotation.formats import write_rows
 from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.workers import SCREENING_RULES, WorkerReport, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
-from emoscope.tasks.emotionx import vote_string
+from emoscope.tasks.emotionx import is_emotionx, vote_string
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class PanelReport:
 def read_panel(paths: Sequence[Path]) -> Panel:
     """Read all files as one panel: annotations, or EmotionX files, whose tasks are `file:dialogue:turn`."""
     files = files_in(paths)
-    anonymous = [_is_emotionx(path) for path in files]
+    anonymous = [is_emotionx(path) for path in files]
     if all(anonymous):
         return Panel(_emotionx_votes(files))
     if any(anonymous):
@@ -52,14 +52,6 @@ def read_panel(paths: Sequence[Path]) -> Panel:
     if not judgements:
         raise EmoscopeError(f"{', '.join(map(str, paths))}: no judgements")
     return Panel(votes_of(judgements), judgements)
-
-
-def _is_emotionx(path: Path) -> bool:
-    """Whether a file is a list of lists; Label Studio's are lists of objects."""
-    if path.suffix != ".json":
-        return False
-    with existing_file(path).open("rb") as handle:
-        return b"".join(handle.read(1 << 12).removeprefix(b"\xef\xbb\xbf").split()).startswith(b"[[")
 
 
 def _emotionx_votes(files: Sequence[Path]) -> dict[str, Mapping[str, int]]:
