@@ -14,6 +14,7 @@ from rich.text import Text
 from emoscope.cli.options import DataOption
 from emoscope.cli.output import console, table
 from emoscope.cli.result import CommandResult
+from emoscope.core.errors import EmoscopeError
 from emoscope.evaluation.measured import measured_scores
 from emoscope.tasks import TASKS, Task, get_task
 from emoscope.tasks.data import data_folder
@@ -24,8 +25,19 @@ _YES = {True: "yes", False: "no"}
 def tasks(
     name: Annotated[str | None, typer.Argument(help="Show this task in full.")] = None,
     data: DataOption = None,
+    published: Annotated[
+        bool, typer.Option("--published", help="Show the task's published results, as its paper prints them.")
+    ] = False,
 ) -> CommandResult:
     """List the shared tasks, or show one of them in full."""
+    if published:
+        from emoscope.cli.published_tables import published_tables
+        from emoscope.tasks.published import published as published_results
+
+        if name is None:
+            raise EmoscopeError("--published: name a task")
+        results = published_results(name)
+        return CommandResult(results, published_tables(results))
     if name is not None:
         described = describe_task(get_task(name), data)
         return CommandResult(described, partial(_print_task, described))
