@@ -51,6 +51,21 @@ def test_emotionx_discards_what_is_not_scored(tmp_path: Path) -> None:
     ]
 
 
+def test_iest_by_hand(tmp_path: Path) -> None:
+    """Precision, recall and F1 of each of the six classes, their macro average, and micro-F1."""
+    gold = iest_file(tmp_path / "gold.csv", [(label, "that") for label in (*SIX, "joy", "joy")])
+    said = labels_file(tmp_path / "said.txt", ["joy", *SIX[1:], "joy", "sad"])
+    found = evaluate(get_task("iest"), gold, said, samples=100)
+    figures = {label: (each.precision, each.recall, each.f1) for label, each in found.per_class.items()}
+    # joy: gold 3, said 3, hit 2. sad: gold 1, said 2, hit 1. anger: gold 1, never said. The others are all right.
+    expected = dict.fromkeys(SIX, (1.0, 1.0, 1.0)) | {
+        "anger": (0.0, 0.0, 0.0), "joy": (2 / 3, 2 / 3, 2 / 3), "sad": (1 / 2, 1.0, 2 / 3),
+    }  # fmt: skip
+    assert {label: pytest.approx(each) for label, each in expected.items()} == figures
+    assert found.score == found.scores.macro_f1 == pytest.approx((0 + 2 / 3 + 2 / 3 + 3) / 6)
+    assert found.scores.micro_f1 == pytest.approx(6 / 8)
+
+
 def test_iest_with_a_label_outside_the_six(tmp_path: Path) -> None:
     gold = iest_file(tmp_path / "gold.csv", [(label, "that") for label in SIX])
     said = labels_file(tmp_path / "said.txt", [*SIX[:5], "love"])

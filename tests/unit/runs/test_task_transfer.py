@@ -67,6 +67,25 @@ def test_shared_labels_are_scored_and_others_left_out(data: Path) -> None:
     assert matrix.trained["isear"] + matrix.held_out["isear"] == 120
 
 
+def test_iest_to_and_from_other_corpora(data: Path) -> None:
+    (data / "iest").mkdir()
+    texts = {"joy": GLAD, "sad": LOW, "anger": CROSS, "fear": "it is dark", "disgust": "it smells", "surprise": "oh"}
+    for name, count in (("labelled.csv", 20), ("trial.csv", 5)):
+        rows = [f"{label}\tI am [#TRIGGERWORD#] that {text} {n}" for n in range(count) for label, text in texts.items()]
+        (data / "iest" / name).write_text("\n".join(rows) + "\n")
+    tweets = data / "auxiliary" / "tweeteval" / "emotion"
+    tweets.mkdir(parents=True)
+    rows = [(n, text) for n, text in enumerate((CROSS, GLAD, "we shall overcome", LOW))] * 20
+    (tweets / "train_labels.txt").write_text("".join(f"{label}\n" for label, _ in rows))
+    (tweets / "train_text.txt").write_text("".join(f"{text} @{n}\n" for n, (_, text) in enumerate(rows)))
+    matrix = transfer("nano", ["iest", "isear", "tweeteval-emotion"], root=data)
+    for other in ("isear", "tweeteval-emotion"):
+        for trained, scored in (("iest", other), (other, "iest")):
+            cell = matrix.cell(trained, scored)
+            assert {"joy", "sadness", "anger"} <= set(cell.labels)
+            assert cell.score is not None and cell.majority is not None and cell.score > cell.majority
+
+
 def test_nothing_that_is_scored_is_learnt_elsewhere(data: Path) -> None:
     before = transfer("nano", ["emocontext", "isear"], root=data)
     with (data / "auxiliary" / "isear" / "isear.csv").open("a") as handle:  # EmoContext's dev, word for word

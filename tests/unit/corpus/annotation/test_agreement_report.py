@@ -194,3 +194,12 @@ def test_emotionx_training_files(data_folder: Path, file: str, kappa: float, ite
     assert code == 0 and found["items"] == items
     assert round(found["fleiss_kappa"], 3) == kappa
     assert found["interval"]["high"] - found["interval"]["low"] < 0.02
+
+
+@pytest.mark.data
+def test_both_emotionx_training_files_are_one_panel(data_folder: Path) -> None:
+    """The paper has 0.345 for both, perhaps with the evaluation dialogues."""
+    files = [data_folder / "emotionx" / f"{name}.json" for name in ("friends", "emotionpush")]
+    found = json.loads(run("corpus", "agreement", *files, "--json")[1])
+    assert found["items"] == 14503 + 14742
+    assert round(found["fleiss_kappa"], 3) == 0.349
