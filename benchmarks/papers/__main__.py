@@ -6,7 +6,9 @@ python -m benchmarks.papers
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field
 
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES
@@ -17,13 +19,20 @@ ITEMS = Path(__file__).with_name("items.toml")
 PAGE = PAGES / "papers.md"
 
 
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+Several = Annotated[tuple[str, ...], BeforeValidator(_listed), Field(min_length=1)]  # one string, or a list of them
+
+
 class PaperItem(FrozenModel):
-    """Something that a paper describes, the command that does it here, and the test that shows it."""
+    """Something that a paper describes, the commands that do it here, and the tests that show it."""
 
     section: str
     item: str
-    command: str
-    test: str
+    command: Several
+    test: Several
     state: Literal["works", "in part"] = "works"
     note: str | None = None
 
@@ -39,10 +48,13 @@ def table(items: Sequence[PaperItem]) -> str:
     lines = ["| section | what the paper describes | state | command | shown by |", "|---|---|---|---|---|"]
     for each in items:
         state = each.state if each.note is None else f"{each.state}: {each.note}"
-        command = each.command.replace("|", "\\|")
-        test = each.test.rpartition("::")[2]
-        lines.append(f"| {each.section} | {each.item} | {state} | `{command}` | `{test}` |")
+        tests = [test.rpartition("::")[2] for test in each.test]
+        lines.append(f"| {each.section} | {each.item} | {state} | {_cell(each.command)} | {_cell(tests)} |")
     return "\n".join(lines)
+
+
+def _cell(codes: Sequence[str]) -> str:
+    return "<br>".join("`" + code.replace("|", "\\|") + "`" for code in codes)
 
 
 def summary(papers: Mapping[str, Sequence[PaperItem]]) -> str:
