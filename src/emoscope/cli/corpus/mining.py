@@ -52,7 +52,7 @@ def mine_cli(
         typer.Option(
             min=-1.0,
             max=1.0,
-            help="Minimum score instead, for all classes: cosine minus that to `others`; trains no classifier.",
+            help="Minimum cosine to a class's nearest seed instead, for all classes; trains no classifier.",
         ),
     ] = None,
     per_class: Annotated[

@@ -33,7 +33,7 @@ Seeds = Mapping[str, Sequence[Dialogue]]
 class MiningSettings:
     """How to mine; the linear classifier of the seeds needs `learn` and no fixed threshold."""
 
-    threshold: float | None = None  # for all classes: a cosine or, if some seeds are `others`, the margin over those
+    threshold: float | None = None  # for all classes: the least cosine to a class's nearest seed
     recall: float = 0.5  # the share of each emotion to find; sets each class's threshold from its seeds
     neighbours: int = NEIGHBOURS
     learn: bool = True
@@ -76,6 +76,21 @@ def nearest_classes(scores: Floats, thresholds: Sequence[float]) -> tuple[NDArra
     best = scores.max(axis=1)
     classes[best < np.array(thresholds, np.float32)[classes]] = NONE
     return classes, best
+
+
+def classes_within(scores: Floats, cosines: Floats, threshold: float) -> tuple[NDArray[np.int16], Floats]:
+    """Each dialogue's highest-scoring class among those it is near enough to (`NONE` if there are none), and its score.
+
+    >>> scores = np.array([[0.5, 0.25], [0.5, 0.25]], np.float32)
+    >>> classes, score = classes_within(scores, np.array([[0.4, 0.6], [0.4, 0.3]], np.float32), 0.5)
+    >>> classes.tolist(), score.tolist()
+    ([1, -1], [0.25, 0.5])
+    """
+    near = cosines >= threshold
+    # Dialogues near to no class keep their best score: some are drawn as others.
+    considered = np.where(near | ~near.any(axis=1, keepdims=True), scores, -np.inf)
+    classes = np.where(near.any(axis=1), considered.argmax(axis=1), NONE).astype(np.int16)
+    return classes, considered.max(axis=1).astype(np.float32)
 
 
 def best_rows(rows: NDArray[np.int64], score: Floats, count: int | None) -> NDArray[np.int64]:
@@ -147,18 +162,24 @@ def mine(
     if settings.learn and settings.threshold is None:
         scorer = SeedClassifier.fit(near, sample_vectors(vectors.shards(), total, seed=settings.seed))
     names = sorted(set(seeds) - {OTHERS})
+    threshold_of = scorer.threshold if settings.threshold is None else near.cosine_threshold
     thresholds = [
-        scorer.threshold(name, settings.recall) if settings.threshold is None else settings.threshold for name in names
+        threshold_of(name, settings.recall) if settings.threshold is None else settings.threshold for name in names
     ]
     counts = {
         name: ClassCounts(
             len(seeds[name]),
             round(threshold, 6),
-            {str(recall): round(scorer.threshold(name, recall), 6) for recall in RECALLS},
+            {str(recall): round(threshold_of(name, recall), 6) for recall in RECALLS},
         )
         for name, threshold in zip(names, thresholds, strict=True)
     }
-    classes, score = nearest_classes(np.concatenate(list(executor.map(scorer.scores, vectors.shards()))), thresholds)
+    scores = np.concatenate(list(executor.map(scorer.scores, vectors.shards())))
+    if settings.threshold is None:
+        classes, score = nearest_classes(scores, thresholds)
+    else:
+        cosines = np.concatenate(list(executor.map(near.cosines, vectors.shards())))
+        classes, score = classes_within(scores, cosines, settings.threshold)
     passed, eligible = _pruned(records("pruning"), classes, counts, seeds, prune=settings.prune)
     chosen: dict[int, str] = {}
     for (name, each), rows in zip(counts.items(), passed, strict=True):

@@ -47,6 +47,20 @@ class SeedVectors:
         columns = [nearest(seeds, vectors, self.neighbours).mean(axis=1) for seeds in self.classes.values()]
         return np.stack(columns, axis=1) - self._near_others(vectors)[:, None]
 
+    def cosines(self, vectors: Bytes) -> Floats:
+        """The plain cosine to the nearest seed of each class; counterexamples do not count.
+
+        >>> seeds = SeedVectors({"sad": np.array([[1, 0], [0, 1]], np.int8)}, others=np.array([[1, 0]], np.int8))
+        >>> seeds.cosines(np.array([[3, 0]], np.int8)).round(2).tolist()
+        [[1.0]]
+        """
+        return np.concatenate([nearest(seeds, vectors, 1) for seeds in self.classes.values()], axis=1)
+
+    def cosine_threshold(self, name: str, recall: float) -> float:
+        """The cosine to the nearest other seed that this share of the class's seeds reach."""
+        seeds = self.classes[name]
+        return float(np.quantile(nearest(seeds, seeds, 2)[:, 1], 1 - recall))
+
     def threshold(self, name: str, recall: float) -> float:
         """The score that this share of the class's seeds reach when compared with each other."""
         return float(np.quantile(self.own_scores(name), 1 - recall))

@@ -26,7 +26,8 @@ class MineStep(PipelineStep):
     """
 
     takes = frozenset({Stage.DIALOGUES})
-    version = 2  # version 1 missed the last rows of the pool
+    # Version 1 missed the last rows of the pool, version 2 subtracted the cosine to `others` before a threshold.
+    version = 3
 
     seeds: str
     natural: int = Field(ge=1)

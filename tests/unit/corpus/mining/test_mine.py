@@ -269,6 +269,27 @@ def test_candidates_and_others(tmp_path: Path) -> None:
     assert written["encoder"] == NgramEmbedder.name
 
 
+def test_a_threshold_is_a_plain_cosine_whatever_the_counterexamples(tmp_path: Path) -> None:
+    texts = ["I miss my old dog so much today", *PLAIN]
+    pool = write_pool(tmp_path / "pool.jsonl", texts)
+    known = {"sad": chats(SAD), "happy": chats(HAPPY), "others": chats([*PLAIN, "I miss the old bus"])}
+    embedder = NgramEmbedder()
+    vectors = {name: as_bytes(embedder.vectors(dialogues)) for name, dialogues in known.items()}
+    near = SeedVectors({name: vectors[name] for name in ("happy", "sad")}, vectors["others"])
+    pool_vectors = as_bytes(embedder.vectors(chats(texts)))
+    best = near.cosines(pool_vectors).max(axis=1)
+    assert best[0] > 0.6 > 0.55 > best[1:].max(), "0.6 separates the sad one from the others"
+    assert near.scores(pool_vectors).max() < 0.5, "less the cosine to `others`, none would reach it"
+    counts = mine(pool, known, tmp_path / "out", embedder, MiningSettings(threshold=0.6, others=0, prune=False))
+    assert mined(tmp_path / "out") == {"d0": "sad"}
+    assert (counts.classes["sad"].near, counts.classes["happy"].near) == (1, 0)
+    at_recall = list(counts.classes["sad"].threshold_at_recall.values())
+    assert at_recall == sorted(at_recall, reverse=True)
+    assert at_recall[-1] == pytest.approx(near.cosine_threshold("sad", 0.9), abs=1e-6), "cosines, to plan the next run"
+    counts = mine(pool, known, tmp_path / "out", embedder, MiningSettings(threshold=0.99, others=0))
+    assert (counts.classes["sad"].near, mined(tmp_path / "out")) == (0, {})
+
+
 def test_columns_of_the_pool_pass_and_a_row_without_id_gets_its_number(tmp_path: Path) -> None:
     pool = tmp_path / "pool.csv"
     pool.write_text("source,turn1\nphone,I miss my old dog\n")

@@ -9,6 +9,7 @@ import pytest
 
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
+from emoscope.corpus.mining.embedder import unit_rows
 from emoscope.models.onnx.sentence_encoder import SentenceEncoder
 from kits.corpus_command import run
 from kits.exported import chats, tiny_network
@@ -67,17 +68,24 @@ def test_name_identifies_the_weights(made: Path, tmp_path: Path) -> None:
 
 
 def test_mining_with_it(made: Path, tmp_path: Path) -> None:
-    (tmp_path / "seeds.csv").write_text(
-        "text,label\ni am so sad,sad\ni cry alone,sad\nso happy,happy\ngreat fun,happy\n"
-    )
-    (tmp_path / "pool.csv").write_text("text\ni am very sad\nwhat is this\nso glad and happy\n")
+    seeds = {"sad": ["i am so sad", "i cry alone"], "happy": ["so happy", "great fun"], "others": ["what is it", "ok"]}
+    pool = ["i am very sad", "what is this", "so glad and happy"]
+    rows = [f"{text},{label}" for label, texts in seeds.items() for text in texts]
+    (tmp_path / "seeds.csv").write_text("text,label\n" + "\n".join(rows) + "\n")
+    (tmp_path / "pool.csv").write_text("text\n" + "\n".join(pool) + "\n")
+    encoder = SentenceEncoder(made / "made")
+    emotional = [text for label in ("sad", "happy") for text in seeds[label]]
+    units = [unit_rows(encoder.vectors([Dialogue.of([text]) for text in texts])) for texts in (pool, emotional)]
+    nearest = np.sort((units[0] @ units[1].T).max(axis=1))
+    below = int(np.diff(nearest).argmax())  # vectors of 8 bits need a gap
+    threshold = nearest[below : below + 2].mean()
     paths = (tmp_path / "pool.csv", "--seeds", tmp_path / "seeds.csv", "-o", tmp_path / "out")
-    options = ("--encoder", made / "made", "--threshold", "-1", "--no-prune", "--others", "0", "--json")
+    options = ("--encoder", made / "made", "--threshold", threshold, "--no-prune", "--others", "0", "--json")
     code, shown, problem = run("corpus", "mine", *paths, *options)
     assert code == 0, problem
     answer = json.loads(shown)
-    assert answer["encoder"] == SentenceEncoder(made / "made").name
-    assert sum(each["candidates"] for each in answer["classes"].values()) == 3
+    assert answer["encoder"] == encoder.name
+    assert sum(each["candidates"] for each in answer["classes"].values()) == len(pool) - 1 - below > 0
 
 
 def test_a_hugging_face_folder_is_not_ready_to_run(made: Path) -> None:
