@@ -121,7 +121,10 @@ def distant_cli(
         bool, typer.Option("--balance", help="Keep the same number of texts for each emotion: that of the rarest.")
     ] = False,
     joined: Annotated[
-        bool, typer.Option("--joined", help="Also match emotion words without a space before them, as the paper did.")
+        bool,
+        typer.Option(
+            "--joined", help="Also match emotion words without a space before them, even after `un`, as IEST did."
+        ),
     ] = False,
     format: FormatOption = None,
     seed: SeedOption = 1,

@@ -31,7 +31,7 @@ _WORDS = "|".join(EMOTION_OF)
 _EMOTION_WORD = re.compile(rf"\b(?:{_WORDS})\b", re.IGNORECASE)
 _NEGATED = re.compile(rf"\bun[\s\-‐‑'’_\u00ad\u200b]?(?:{_WORDS})\b", re.IGNORECASE)
 _CAUSE = re.compile(r"\s+(?:that|because|when)\b", re.IGNORECASE)
-# The paper's search also matched words joined to the text before them: "sohappy that", "#happy because".
+# The paper's search also matched words joined to the text before them: "sohappy that", "unhappy because".
 _JOINED_WORD = re.compile(rf"(?:{_WORDS})\b", re.IGNORECASE)
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}(?![\w@])", re.IGNORECASE)
 _MASKED = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
@@ -110,8 +110,8 @@ def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa
     Tweet(text="@USERNAME I'm so [#TRIGGERWORD#] that it works", emotion='joy')
     >>> label_text("unhappy that it broke").value
     "'un' before an emotion word"
-    >>> label_text("sohappy that it works", joined=True)
-    Tweet(text='so[#TRIGGERWORD#] that it works', emotion='joy')
+    >>> label_text("unhappy that it broke", joined=True)
+    Tweet(text='un[#TRIGGERWORD#] that it broke', emotion='joy')
     """
     if len(text) > MAX_CHARACTERS:
         return Rejection.TOO_LONG
@@ -120,8 +120,8 @@ def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa
         return Rejection.EMPTY
     if _MASKED.search(text):
         return Rejection.MASKED_ALREADY
-    # Anywhere in the text, because it is unclear whether "unhappy" is a second emotion word.
-    if _NEGATED.search(text):
+    # Anywhere in the text, because it is unclear whether "unhappy" is a second emotion word; joined, it is one.
+    if not joined and _NEGATED.search(text):
         return Rejection.NEGATED
     emotion_words = list((_JOINED_WORD if joined else _EMOTION_WORD).finditer(text))
     if len(emotion_words) != 1:

@@ -296,3 +296,22 @@ def test_words_without_a_blank_before_them() -> None:
     joined = label_text("#sohappy that it works", joined=True)
     assert isinstance(joined, Tweet)
     assert joined.text == "#so[#TRIGGERWORD#] that it works"
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_joined_words_after_un_have_the_words_own_emotion_as_in_the_papers_tweets(word: str) -> None:
+    tweet = label_text(f"maybe im so un{word} because it rains", joined=True)
+    assert tweet == Tweet(f"maybe im so un{TRIGGER} because it rains", EMOTION_OF[word])
+    assert label_text(f"{word} that she is un{word}", joined=True) is Rejection.SEVERAL
+
+
+@pytest.mark.data
+def test_the_papers_tweets_with_un_are_found_when_joined(data_folder: Path) -> None:
+    found: Counter[bool] = Counter()
+    for example in get_task("iest").read(data_folder / "iest" / "trial.csv"):
+        text = example.dialogue.texts[0]
+        if "un" + TRIGGER in text and example.label is not None:
+            tweet = label_text(text.replace(TRIGGER, TRIGGERS[example.label][0]), joined=True)
+            found[tweet == Tweet(text, example.label)] += 1
+            assert tweet == Tweet(text, example.label) or tweet is Rejection.SEVERAL
+    assert found[True] > 50 * found[False]
