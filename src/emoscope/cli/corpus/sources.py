@@ -14,7 +14,7 @@ from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.counts import counted
 from emoscope.core.emotion_words import TRIGGERS
-from emoscope.corpus.sources.distant import SPLITS, write_distant
+from emoscope.corpus.sources.distant import SPLITS, Duplicates, write_distant
 from emoscope.corpus.sources.exports import ChatFormat, collect_chats
 from emoscope.corpus.sources.sampling import DateRange, as_day, write_sample
 from emoscope.corpus.sources.windows import write_windows
@@ -126,13 +126,19 @@ def distant_cli(
             "--joined", help="Also match emotion words without a space before them, even after `un`, as IEST did."
         ),
     ] = False,
+    duplicates: Annotated[
+        Duplicates,
+        typer.Option(
+            help="Texts to drop: `exact` copies, or those equal once names, links and emotion word are `masked`."
+        ),
+    ] = Duplicates.EXACT,
     format: FormatOption = None,
     seed: SeedOption = 1,
 ) -> CommandResult:
     """Label texts by the emotion word they contain, mask that word, and split 80/5/15, as IEST did."""
     records = progress("texts", read_records(source, format, column=column, replace_surrogates=True))
     texts = (" ".join(record.dialogue.texts) for record in records)
-    counts = write_distant(texts, output, seed=seed, balance=balance, joined=joined)
+    counts = write_distant(texts, output, seed=seed, balance=balance, joined=joined, duplicates=duplicates)
     rows: list[list[object]] = [
         [emotion, counts.labelled[emotion], *(counts.splits[split][emotion] for split in SPLITS)]
         for emotion in TRIGGERS

@@ -60,6 +60,13 @@ class Rejection(StrEnum):
     SURPLUS = "more of its emotion than of the rarest"
 
 
+class Duplicates(StrEnum):
+    """Which texts are duplicates: equal ones, or those equal once names, links and the emotion word are masked."""
+
+    EXACT = "exact"
+    MASKED = "masked"
+
+
 @dataclass(frozen=True, slots=True)
 class Tweet:
     """A text with its emotion word masked, and the word's emotion."""
@@ -132,10 +139,34 @@ def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa
     return Tweet(f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", EMOTION_OF[word.group().lower()])
 
 
-def label_texts(texts: Iterable[str], counts: DistantCounts, *, joined: bool = False) -> Iterator[Tweet]:
-    """Stream the distinct examples in texts, updating `counts`.
+class DistinctTexts:
+    """Tells new examples from duplicates of earlier ones.
 
-    Texts that are equal after masking are duplicates: the same joke to another user would leak from train to test.
+    >>> distinct = DistinctTexts(Duplicates.MASKED)
+    >>> tweet = Tweet("@USERNAME [#TRIGGERWORD#] that it ends", "sad")
+    >>> [distinct.is_new(f"@{name} sad that it ends", tweet) for name in ("ann", "ben")]
+    [True, False]
+    """
+
+    def __init__(self, duplicates: Duplicates) -> None:
+        self._duplicates = duplicates
+        # Digests, because millions of texts would not fit in memory.
+        self._seen: set[bytes] = set()
+
+    def is_new(self, text: str, tweet: Tweet) -> bool:
+        """Whether this is the first example of its kind; later ones like it are duplicates."""
+        key = tweet.text if self._duplicates is Duplicates.MASKED else text
+        digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        if digest in self._seen:
+            return False
+        self._seen.add(digest)
+        return True
+
+
+def label_texts(
+    texts: Iterable[str], counts: DistantCounts, *, joined: bool = False, duplicates: Duplicates = Duplicates.EXACT
+) -> Iterator[Tweet]:
+    """Stream the distinct examples in texts, updating `counts`.
 
     >>> counts = DistantCounts()
     >>> [tweet.emotion for tweet in label_texts(["sad when it rains", "sad when it rains", "hi"], counts)]
@@ -143,19 +174,16 @@ def label_texts(texts: Iterable[str], counts: DistantCounts, *, joined: bool = F
     >>> counts.dropped[Rejection.DUPLICATE]
     1
     """
-    seen: set[bytes] = set()
+    distinct = DistinctTexts(duplicates)
     for text in texts:
         counts.read += 1
         tweet = label_text(text, joined=joined)
         if isinstance(tweet, Rejection):
             counts.dropped[tweet] += 1
             continue
-        # Digests, because millions of texts would not fit in memory.
-        digest = blake2b(tweet.text.encode(), digest_size=16).digest()
-        if digest in seen:
+        if not distinct.is_new(text, tweet):
             counts.dropped[Rejection.DUPLICATE] += 1
             continue
-        seen.add(digest)
         counts.labelled[tweet.emotion] += 1
         yield tweet
 
@@ -181,7 +209,13 @@ def split_rows(labels: np.ndarray, *, seed: int, balance: bool = False) -> np.nd
 
 
 def write_distant(
-    texts: Iterable[str], folder: str | Path, *, seed: int, balance: bool = False, joined: bool = False
+    texts: Iterable[str],
+    folder: str | Path,
+    *,
+    seed: int,
+    balance: bool = False,
+    joined: bool = False,
+    duplicates: Duplicates = Duplicates.EXACT,
 ) -> DistantCounts:
     """Write train.csv, trial.csv and test.csv in IEST's format, and counts.json; the whole folder or nothing.
 
@@ -199,7 +233,7 @@ def write_distant(
         waiting = part / "all"
         codes = bytearray()
         with waiting.open("w", encoding="utf-8", newline="") as handle:
-            for tweet in label_texts(texts, counts, joined=joined):
+            for tweet in label_texts(texts, counts, joined=joined, duplicates=duplicates):
                 handle.write(f"{tweet.emotion}\t{tweet.text}\n")
                 codes.append(emotions.index(tweet.emotion))
         splits = split_rows(np.frombuffer(codes, dtype=np.uint8), seed=seed, balance=balance)
@@ -214,6 +248,6 @@ def write_distant(
                     files[split].write(line)
                     counts.splits[SPLITS[split]][emotions[code]] += 1
         waiting.unlink()
-        report = {**counts.as_dict(), "seed": seed, "balanced": balance, "joined": joined}
-        write_json(part / "counts.json", report)
+        settings = {"seed": seed, "balanced": balance, "joined": joined, "duplicates": duplicates.value}
+        write_json(part / "counts.json", {**counts.as_dict(), **settings})
     return counts

@@ -320,6 +320,17 @@ def test_distant_supervision_in_a_chain(tmp_path: Path) -> None:
     assert {row["label"] for row in found} == {"joy", "sad"}
 
 
+@pytest.mark.parametrize(("settings", "out"), [("", 2), ('duplicates = "masked"', 1), ("joined = true", 3)])
+def test_settings_of_distant_supervision(tmp_path: Path, settings: str, out: int) -> None:
+    texts = ["@ann so sad that it ends", "@ben so sad that it ends", "unhappy that it ends"]
+    (tmp_path / "tweets.csv").write_text("tweet\n" + "".join(f"{text}\n" for text in texts))
+    head = HEAD.replace('["others", "happy"]', '["joy", "sad"]').replace('neutral = "others"', 'metric = "macro-f1"')
+    collect = step('use = "collect"\ninputs = [{ path = "tweets.csv", column = "tweet" }]')
+    labelled = step(f'use = "distant"\n{settings}')
+    (tmp_path / "plan.toml").write_text(head + collect + labelled + step('use = "split"'))
+    assert build(load_plan(tmp_path / "plan.toml"), tmp_path / "b", until="distant")[1].counts["out"] == out
+
+
 def test_labels_outside_the_plan_are_counted(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text("".join(f'["{place}", "b", "c {place}"]\n' for place in range(4)))
     said = {"log:1": ["happy", "happy"], "log:2": ["angry"], "log:3": ["happy"], "else": ["happy"]}

@@ -18,6 +18,7 @@ from emoscope.core.text import TRIGGER
 from emoscope.corpus.sources.distant import (
     MAX_CHARACTERS,
     DistantCounts,
+    Duplicates,
     Rejection,
     Tweet,
     label_text,
@@ -134,14 +135,37 @@ def test_users_links_and_line_ends(text: str, masked: str) -> None:
     assert mask_names(text) == masked
 
 
-def test_duplicates_are_the_same_once_masked() -> None:
+DUPLICATED = [
+    "@a sad that it ends",
+    "@a sad that it ends",
+    "@b sad that it ends",
+    "@b happy that it ends",
+    "@b Sad that it ends! http://t.co/x",
+    "sad that you are happy",
+    "hello",
+]
+
+
+def test_names_are_masked_and_exact_duplicates_and_several_emotion_words_dropped() -> None:
     counts = DistantCounts()
-    texts = ["@a sad that it ends", "@b sad that it ends", "@b sorrowful that it ends", "@b Sad that it ends!", "hello"]
-    assert [tweet.text for tweet in label_texts(texts, counts)] == [
-        "@USERNAME [#TRIGGERWORD#] that it ends",
-        "@USERNAME [#TRIGGERWORD#] that it ends!",
+    assert list(label_texts(DUPLICATED, counts)) == [
+        Tweet("@USERNAME [#TRIGGERWORD#] that it ends", "sad"),
+        Tweet("@USERNAME [#TRIGGERWORD#] that it ends", "sad"),
+        Tweet("@USERNAME [#TRIGGERWORD#] that it ends", "joy"),
+        Tweet("@USERNAME [#TRIGGERWORD#] that it ends! http://url.removed", "sad"),
     ]
-    assert (counts.read, counts.dropped) == (5, Counter({Rejection.DUPLICATE: 2, Rejection.NO_EMOTION_WORD: 1}))
+    dropped = Counter({Rejection.DUPLICATE: 1, Rejection.SEVERAL: 1, Rejection.NO_EMOTION_WORD: 1})
+    assert (counts.read, counts.dropped) == (7, dropped)
+
+
+def test_duplicates_that_are_the_same_once_masked() -> None:
+    counts = DistantCounts()
+    found = [tweet.text for tweet in label_texts(DUPLICATED, counts, duplicates=Duplicates.MASKED)]
+    assert found == [
+        "@USERNAME [#TRIGGERWORD#] that it ends",
+        "@USERNAME [#TRIGGERWORD#] that it ends! http://url.removed",
+    ]
+    assert counts.dropped[Rejection.DUPLICATE] == 3
 
 
 @given(sizes=st.lists(st.integers(0, 300), min_size=1, max_size=6), seed=st.integers(0, 2**32), balance=st.booleans())
@@ -246,6 +270,15 @@ def test_the_command_reads_every_kind_of_table(tmp_path: Path, suffix: str) -> N
     assert (tmp_path / "out" / "train.csv").read_text() == (
         "joy\t@USERNAME I'm [#TRIGGERWORD#] that, well, it works\nsad\tso [#TRIGGERWORD#] when it rains\n"
     )
+
+
+def test_the_command_drops_exact_or_masked_duplicates(tmp_path: Path) -> None:
+    lines = tmp_path / "a.txt"
+    lines.write_text("\n".join(DUPLICATED) + "\n")
+    for options, kept in (((), 4), (("--duplicates", "masked"), 2)):
+        answer = json.loads(stdout_of("corpus", "distant", lines, "-o", tmp_path / str(kept), *options, "--json"))
+        assert answer["kept"] == kept
+    assert json.loads((tmp_path / "2" / "counts.json").read_text())["duplicates"] == "masked"
 
 
 def test_the_command_shows_tables_and_names_a_missing_column(tmp_path: Path) -> None:
