@@ -42,7 +42,7 @@ SLICES: Registry[DataSlice] = Registry("slice")
 for _name in ("cue", "length", "emoji", "negation", "irony", "long", "dialect", "code-mixed"):
     SLICES.add(_name, f"emoscope.evaluation.slices:by_{_name.replace('-', '_')}")
 
-# The tweets were gathered by these beginnings, so that "thats" and "whenever" count as well.
+# A few of the tweets go on with "thats" or "whenever", which count as well.
 _CUE = re.compile(r"\[#(?:trigger|target)word#\]\s*(because|that|when)", re.IGNORECASE)
 _LONG_INPUT = 30
 _LENGTHS = {0: "no words", 2: "1-2 words", 5: "3-5 words", 10: "6-10 words", 20: "11-20 words"}

@@ -126,6 +126,10 @@ def distant_cli(
             "--joined", help="Also match emotion words without a space before them, even after `un`, as IEST did."
         ),
     ] = False,
+    cue_beginnings: Annotated[
+        bool,
+        typer.Option("--cue-beginnings", help="Also accept `thats`, `whenever` and the like after the emotion word."),
+    ] = False,
     duplicates: Annotated[
         Duplicates,
         typer.Option(
@@ -138,7 +142,15 @@ def distant_cli(
     """Label texts by the emotion word they contain, mask that word, and split 80/5/15, as IEST did."""
     records = progress("texts", read_records(source, format, column=column, replace_surrogates=True))
     texts = (" ".join(record.dialogue.texts) for record in records)
-    counts = write_distant(texts, output, seed=seed, balance=balance, joined=joined, duplicates=duplicates)
+    counts = write_distant(
+        texts,
+        output,
+        seed=seed,
+        balance=balance,
+        joined=joined,
+        cue_beginnings=cue_beginnings,
+        duplicates=duplicates,
+    )
     rows: list[list[object]] = [
         [emotion, counts.labelled[emotion], *(counts.splits[split][emotion] for split in SPLITS)]
         for emotion in TRIGGERS

@@ -16,6 +16,7 @@ class DistantStep(PipelineStep):
     version = 2  # version 1 dropped texts that were equal once masked
 
     joined: bool = False
+    cue_beginnings: bool = False
     duplicates: Duplicates = Duplicates.EXACT
 
     def check(self, plan: CorpusPlan) -> None:
@@ -27,7 +28,7 @@ class DistantStep(PipelineStep):
 
         def labelled(row: Row) -> Row | str:
             text = text_of(row)
-            tweet = label_text(text, joined=self.joined)
+            tweet = label_text(text, joined=self.joined, cue_beginnings=self.cue_beginnings)
             if isinstance(tweet, Rejection):
                 return tweet.value
             if tweet.emotion not in context.plan.info.labels:

@@ -30,7 +30,9 @@ MAX_CHARACTERS = 10_000
 _WORDS = "|".join(EMOTION_OF)
 _EMOTION_WORD = re.compile(rf"\b(?:{_WORDS})\b", re.IGNORECASE)
 _NEGATED = re.compile(rf"\bun[\s\-‐‑'’_\u00ad\u200b]?(?:{_WORDS})\b", re.IGNORECASE)
-_CAUSE = re.compile(r"\s+(?:that|because|when)\b", re.IGNORECASE)
+_CUE = re.compile(r"\s+(?:that|because|when)\b", re.IGNORECASE)
+# One in 440 of the paper's tweets has a longer word: "whenever", "thats".
+_CUE_BEGINNING = re.compile(r"\s+(?:that|because|when)", re.IGNORECASE)
 # The paper's search also matched words joined to the text before them: "sohappy that", "unhappy because".
 _JOINED_WORD = re.compile(rf"(?:{_WORDS})\b", re.IGNORECASE)
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@(?:[\w-]+\.)+[a-z]{2,}(?![\w@])", re.IGNORECASE)
@@ -110,8 +112,12 @@ def mask_names(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa: PLR0911 - one return for every reason
-    """The text as an example, or why it is not one; `joined` also matches emotion words with no space before them.
+def label_text(  # noqa: PLR0911 - one return for every reason
+    text: str, *, joined: bool = False, cue_beginnings: bool = False
+) -> Tweet | Rejection:
+    """The text as an example, or why it is not one.
+
+    `joined` also matches emotion words with no space before them, `cue_beginnings` also "thats" and "whenever".
 
     >>> label_text("@ann I'm so HAPPY that it works")
     Tweet(text="@USERNAME I'm so [#TRIGGERWORD#] that it works", emotion='joy')
@@ -119,6 +125,8 @@ def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa
     "'un' before an emotion word"
     >>> label_text("unhappy that it broke", joined=True)
     Tweet(text='un[#TRIGGERWORD#] that it broke', emotion='joy')
+    >>> label_text("sad whenever it rains", cue_beginnings=True)
+    Tweet(text='[#TRIGGERWORD#] whenever it rains', emotion='sad')
     """
     if len(text) > MAX_CHARACTERS:
         return Rejection.TOO_LONG
@@ -134,7 +142,7 @@ def label_text(text: str, *, joined: bool = False) -> Tweet | Rejection:  # noqa
     if len(emotion_words) != 1:
         return Rejection.SEVERAL if emotion_words else Rejection.NO_EMOTION_WORD
     (word,) = emotion_words
-    if not _CAUSE.match(text, word.end()):
+    if not (_CUE_BEGINNING if cue_beginnings else _CUE).match(text, word.end()):
         return Rejection.NO_CAUSE
     return Tweet(f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", EMOTION_OF[word.group().lower()])
 
@@ -164,7 +172,12 @@ class DistinctTexts:
 
 
 def label_texts(
-    texts: Iterable[str], counts: DistantCounts, *, joined: bool = False, duplicates: Duplicates = Duplicates.EXACT
+    texts: Iterable[str],
+    counts: DistantCounts,
+    *,
+    joined: bool = False,
+    cue_beginnings: bool = False,
+    duplicates: Duplicates = Duplicates.EXACT,
 ) -> Iterator[Tweet]:
     """Stream the distinct examples in texts, updating `counts`.
 
@@ -177,7 +190,7 @@ def label_texts(
     distinct = DistinctTexts(duplicates)
     for text in texts:
         counts.read += 1
-        tweet = label_text(text, joined=joined)
+        tweet = label_text(text, joined=joined, cue_beginnings=cue_beginnings)
         if isinstance(tweet, Rejection):
             counts.dropped[tweet] += 1
             continue
@@ -215,6 +228,7 @@ def write_distant(
     seed: int,
     balance: bool = False,
     joined: bool = False,
+    cue_beginnings: bool = False,
     duplicates: Duplicates = Duplicates.EXACT,
 ) -> DistantCounts:
     """Write train.csv, trial.csv and test.csv in IEST's format, and counts.json; the whole folder or nothing.
@@ -227,13 +241,14 @@ def write_distant(
     'sad\\tso [#TRIGGERWORD#] that it ends\\n'
     """
     counts = DistantCounts()
+    examples = label_texts(texts, counts, joined=joined, cue_beginnings=cue_beginnings, duplicates=duplicates)
     emotions = tuple(TRIGGERS)
     with atomic_folder(folder) as part:
         # Split sizes are known only at the end, so examples wait on disk, not in memory.
         waiting = part / "all"
         codes = bytearray()
         with waiting.open("w", encoding="utf-8", newline="") as handle:
-            for tweet in label_texts(texts, counts, joined=joined, duplicates=duplicates):
+            for tweet in examples:
                 handle.write(f"{tweet.emotion}\t{tweet.text}\n")
                 codes.append(emotions.index(tweet.emotion))
         splits = split_rows(np.frombuffer(codes, dtype=np.uint8), seed=seed, balance=balance)
@@ -248,6 +263,12 @@ def write_distant(
                     files[split].write(line)
                     counts.splits[SPLITS[split]][emotions[code]] += 1
         waiting.unlink()
-        settings = {"seed": seed, "balanced": balance, "joined": joined, "duplicates": duplicates.value}
+        settings = {
+            "seed": seed,
+            "balanced": balance,
+            "joined": joined,
+            "cue_beginnings": cue_beginnings,
+            "duplicates": duplicates.value,
+        }
         write_json(part / "counts.json", {**counts.as_dict(), **settings})
     return counts

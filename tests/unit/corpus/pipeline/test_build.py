@@ -320,9 +320,17 @@ def test_distant_supervision_in_a_chain(tmp_path: Path) -> None:
     assert {row["label"] for row in found} == {"joy", "sad"}
 
 
-@pytest.mark.parametrize(("settings", "out"), [("", 2), ('duplicates = "masked"', 1), ("joined = true", 3)])
+@pytest.mark.parametrize(
+    ("settings", "out"), [("", 2), ('duplicates = "masked"', 1), ("joined = true", 3), ("cue_beginnings = true", 4)]
+)
 def test_settings_of_distant_supervision(tmp_path: Path, settings: str, out: int) -> None:
-    texts = ["@ann so sad that it ends", "@ben so sad that it ends", "unhappy that it ends"]
+    texts = [
+        "@ann so sad that it ends",
+        "@ben so sad that it ends",
+        "unhappy that it ends",
+        "sad thats it",
+        "sad whenever",
+    ]
     (tmp_path / "tweets.csv").write_text("tweet\n" + "".join(f"{text}\n" for text in texts))
     head = HEAD.replace('["others", "happy"]', '["joy", "sad"]').replace('neutral = "others"', 'metric = "macro-f1"')
     collect = step('use = "collect"\ninputs = [{ path = "tweets.csv", column = "tweet" }]')

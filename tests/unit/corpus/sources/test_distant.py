@@ -338,6 +338,26 @@ def test_joined_words_after_un_have_the_words_own_emotion_as_in_the_papers_tweet
     assert label_text(f"{word} that she is un{word}", joined=True) is Rejection.SEVERAL
 
 
+@pytest.mark.parametrize("cue", ["that", "thats", "thatz", "because", "when", "whenever", "WHENEVER"])
+def test_cue_words_by_their_beginnings(cue: str) -> None:
+    text = f"so sad {cue} it rains"
+    assert label_text(text, cue_beginnings=True) == Tweet(f"so {TRIGGER} {cue} it rains", "sad")
+    if cue not in ("that", "because", "when"):
+        assert label_text(text) is Rejection.NO_CAUSE
+    assert label_text("so sad bec it rains", cue_beginnings=True) is Rejection.NO_CAUSE
+
+
+@pytest.mark.data
+def test_every_tweet_of_the_paper_has_a_cue_by_its_beginning(data_folder: Path) -> None:
+    by_word: Counter[bool] = Counter()
+    for example in get_task("iest").read(data_folder / "iest" / "trial.csv"):
+        assert example.label is not None
+        text = example.dialogue.texts[0].replace(TRIGGER, TRIGGERS[example.label][0])
+        assert label_text(text, joined=True, cue_beginnings=True) is not Rejection.NO_CAUSE
+        by_word[label_text(text, joined=True) is not Rejection.NO_CAUSE] += 1
+    assert 0 < by_word[False] < 0.005 * by_word[True]
+
+
 @pytest.mark.data
 def test_the_papers_tweets_with_un_are_found_when_joined(data_folder: Path) -> None:
     found: Counter[bool] = Counter()
