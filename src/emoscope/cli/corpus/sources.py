@@ -13,7 +13,6 @@ from emoscope.cli.options import SeedOption
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.counts import counted
-from emoscope.core.emotion_words import TRIGGERS
 from emoscope.corpus.sources.distant import SPLITS, Duplicates, write_distant
 from emoscope.corpus.sources.exports import ChatFormat, collect_chats
 from emoscope.corpus.sources.sampling import DateRange, as_day, write_sample
@@ -152,12 +151,20 @@ def distant_cli(
         duplicates=duplicates,
     )
     rows: list[list[object]] = [
-        [emotion, counts.labelled[emotion], *(counts.splits[split][emotion] for split in SPLITS)]
-        for emotion in TRIGGERS
+        [
+            emotion,
+            counts.retrieved[emotion],
+            f"{share:.0%}",
+            counts.labelled[emotion],
+            *(counts.splits[split][emotion] for split in SPLITS),
+        ]
+        for emotion, share in counts.retrieved_shares.items()
     ]
-    rows.append(["all", counts.labelled.total(), *(counts.splits[split].total() for split in SPLITS)])
+    columns = ["emotion", "retrieved", "share", "distinct", *SPLITS]
+    totals = (counts.labelled, *(counts.splits[split] for split in SPLITS))
+    rows.append(["all", counts.retrieved.total(), "", *(each.total() for each in totals)])
     parts = [
-        table(f"{counts.kept:,} of {counts.read:,} texts, in {output}", ["emotion", "found", *SPLITS], rows),
+        table(f"{counts.kept:,} of {counts.read:,} texts, in {output}", columns, rows),
         table("Dropped", ["reason", "texts"], counts.dropped.most_common()),
     ]
     return CommandResult({**counts.as_dict(), "seed": seed, "balanced": balance}, parts)

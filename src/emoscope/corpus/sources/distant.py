@@ -62,6 +62,10 @@ class Rejection(StrEnum):
     SURPLUS = "more of its emotion than of the rarest"
 
 
+# The query may find texts that are rejected for these reasons.
+_RETRIEVED = (Rejection.MASKED_ALREADY, Rejection.NEGATED, Rejection.SEVERAL)
+
+
 class Duplicates(StrEnum):
     """Which texts are duplicates: equal ones, or those equal once names, links and the emotion word are masked."""
 
@@ -79,9 +83,10 @@ class Tweet:
 
 @dataclass(slots=True)
 class DistantCounts:
-    """Texts read, texts dropped, by reason, and examples by emotion before balancing and in each split."""
+    """Texts read, retrieved by the query, dropped, by reason, and examples before balancing and in each split."""
 
     read: int = 0
+    retrieved: Counter[str] = field(default_factory=Counter)  # a text with two emotions before cues counts for both
     labelled: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     splits: dict[str, Counter[str]] = field(default_factory=lambda: {split: Counter() for split in SPLITS})
@@ -90,10 +95,18 @@ class DistantCounts:
     def kept(self) -> int:
         return sum(split.total() for split in self.splits.values())
 
+    @property
+    def retrieved_shares(self) -> dict[str, float]:
+        """The share of each emotion in what the query retrieved, as in the paper's "initially retrieved" data."""
+        total = self.retrieved.total()
+        return {emotion: self.retrieved[emotion] / total if total else 0.0 for emotion in TRIGGERS}
+
     def as_dict(self) -> dict[str, Any]:
         return {
             "read": self.read,
             "kept": self.kept,
+            "retrieved": {emotion: self.retrieved[emotion] for emotion in TRIGGERS},
+            "retrieved_shares": {emotion: round(share, 4) for emotion, share in self.retrieved_shares.items()},
             "before_balancing": {emotion: self.labelled[emotion] for emotion in TRIGGERS},
             "dropped": {reason.value: self.dropped[reason] for reason in Rejection},
             "splits": {name: {emotion: split[emotion] for emotion in TRIGGERS} for name, split in self.splits.items()},
@@ -138,13 +151,32 @@ def label_text(  # noqa: PLR0911 - one return for every reason
     # Anywhere in the text, because it is unclear whether "unhappy" is a second emotion word; joined, it is one.
     if not joined and _NEGATED.search(text):
         return Rejection.NEGATED
-    emotion_words = list((_JOINED_WORD if joined else _EMOTION_WORD).finditer(text))
+    emotion_words = _emotion_words(text, joined=joined)
     if len(emotion_words) != 1:
         return Rejection.SEVERAL if emotion_words else Rejection.NO_EMOTION_WORD
     (word,) = emotion_words
-    if not (_CUE_BEGINNING if cue_beginnings else _CUE).match(text, word.end()):
+    if not _has_cue(text, word, cue_beginnings=cue_beginnings):
         return Rejection.NO_CAUSE
     return Tweet(f"{text[: word.start()]}{TRIGGER}{text[word.end() :]}", EMOTION_OF[word.group().lower()])
+
+
+def retrieved_emotions(text: str, *, joined: bool = False, cue_beginnings: bool = False) -> set[str]:
+    """The emotions whose query finds the text: a word of theirs before a cue, whatever else the text contains.
+
+    >>> retrieved_emotions("sad that you are happy")
+    {'sad'}
+    """
+    text = mask_names(text)
+    words = _emotion_words(text, joined=joined)
+    return {EMOTION_OF[word.group().lower()] for word in words if _has_cue(text, word, cue_beginnings=cue_beginnings)}
+
+
+def _emotion_words(text: str, *, joined: bool) -> list[re.Match[str]]:
+    return list((_JOINED_WORD if joined else _EMOTION_WORD).finditer(text))
+
+
+def _has_cue(text: str, word: re.Match[str], *, cue_beginnings: bool) -> bool:
+    return (_CUE_BEGINNING if cue_beginnings else _CUE).match(text, word.end()) is not None
 
 
 class DistinctTexts:
@@ -192,8 +224,11 @@ def label_texts(
         counts.read += 1
         tweet = label_text(text, joined=joined, cue_beginnings=cue_beginnings)
         if isinstance(tweet, Rejection):
+            if tweet in _RETRIEVED:
+                counts.retrieved.update(retrieved_emotions(text, joined=joined, cue_beginnings=cue_beginnings))
             counts.dropped[tweet] += 1
             continue
+        counts.retrieved[tweet.emotion] += 1
         if not distinct.is_new(text, tweet):
             counts.dropped[Rejection.DUPLICATE] += 1
             continue

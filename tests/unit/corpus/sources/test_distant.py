@@ -324,6 +324,32 @@ def test_counts_before_balancing(tmp_path: Path) -> None:
     assert counts.kept == 6
 
 
+def test_the_initial_distribution_counts_every_text_that_the_query_retrieves(tmp_path: Path) -> None:
+    texts = [
+        *["so sad that it ends"] * 2,  # a duplicate was retrieved too
+        "sad that you are happy",  # several emotion words, one before a cue
+        "sad when it rains, happy when not",  # retrieved by two queries
+        "afraid that she is unhappy",
+        *(f"so happy when {number}" for number in range(2)),
+        "happy birthday",
+        "unhappy that it ends",
+        "nothing",
+    ]
+    counts = write_distant(texts, tmp_path / "out", seed=1, balance=True)
+    written = json.loads((tmp_path / "out" / "counts.json").read_text())
+    assert written["retrieved"] == {"anger": 0, "disgust": 0, "fear": 1, "joy": 3, "sad": 4, "surprise": 0}
+    shares = {"anger": 0, "disgust": 0, "fear": 0.125, "joy": 0.375, "sad": 0.5, "surprise": 0}
+    assert written["retrieved_shares"] == counts.retrieved_shares == shares
+    assert (written["before_balancing"]["sad"], written["before_balancing"]["joy"], counts.kept) == (1, 2, 2)
+    joined = write_distant(texts, tmp_path / "joined", seed=1, joined=True)
+    assert joined.retrieved == Counter(sad=4, joy=4, fear=1)
+    assert write_distant([], tmp_path / "empty", seed=1).retrieved_shares["sad"] == 0
+    (tmp_path / "a.txt").write_text("\n".join(texts) + "\n")
+    shown = stdout_of("corpus", "distant", tmp_path / "a.txt", "-o", tmp_path / "shown")
+    assert "38%" in shown
+    assert "50%" in shown
+
+
 def test_words_without_a_blank_before_them() -> None:
     assert label_text("#sohappy that it works") is Rejection.NO_EMOTION_WORD
     joined = label_text("#sohappy that it works", joined=True)
