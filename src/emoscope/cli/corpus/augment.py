@@ -36,6 +36,12 @@ def augment_cli(
             help="Folder from `emoscope corpus encoder` to measure similarity with, instead of character n-grams."
         ),
     ] = None,
+    keep_all: Annotated[
+        bool,
+        typer.Option(
+            "--keep-all", help="Keep every variant, even those that repeat the original, as EmotionX's files do."
+        ),
+    ] = False,
     model: Annotated[
         str | None, typer.Option(help="For marian: folders or hub names, with {source} and {target} in them.")
     ] = None,
@@ -46,7 +52,7 @@ def augment_cli(
     column: Annotated[str | None, typer.Option(help="Column with the text to translate.")] = None,
     format: Annotated[str | None, typer.Option(help="Format of the input: csv, tsv, jsonl or parquet.")] = None,
 ) -> CommandResult:
-    """Add back-translations of every turn, except those that repeat it or change its meaning."""
+    """Add back-translations of every turn, by default without those that repeat it or change its meaning."""
     counts = augment_file(
         source,
         output,
@@ -54,6 +60,7 @@ def augment_cli(
         listed(via or DEFAULT_VIA[engine]),
         similarity=similarity,
         encoder=encoder,
+        keep_all=keep_all,
         column=column,
         format=format,
         progress=progress,

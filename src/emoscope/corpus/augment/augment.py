@@ -92,14 +92,18 @@ def augment_file(
     *,
     similarity: float | None = None,
     encoder: str | None = None,
+    keep_all: bool = False,
     column: str | None = None,
     format: str | None = None,
     progress: ShowProgress = no_progress,
 ) -> AugmentCounts:
-    """Augment a file; variants are compared by characters, or by vectors of the sentence encoder in a folder."""
+    """Augment a file; variants are compared by characters, or by vectors of the sentence encoder in a folder.
+
+    With `keep_all`, none is dropped, as in EmotionX's published files.
+    """
     file = open_dialogue_file(source, column=column, format=format)
     measure = EmbeddingSimilarity(open_embedder(encoder)) if encoder else None
-    translate = BackTranslator(engine, via, similarity=similarity, measure=measure)
+    translate = BackTranslator(engine, via, similarity=similarity, measure=measure, keep_all=keep_all)
     return augment(file, output, translate, progress=progress)
 
 

@@ -30,6 +30,9 @@ class Variant(NamedTuple):
 class BackTranslator:
     """Translates English texts into other languages and back.
 
+    With `keep_all`, every text has a variant through every language, as in EmotionX's published files: one that repeats
+    the text or changes its meaning stands, and where nothing usable came back, the text itself does.
+
     >>> class Shout:
     ...     name = "shout"
     ...     def translator(self, source, target):
@@ -40,11 +43,22 @@ class BackTranslator:
     """
 
     def __init__(
-        self, engine: Engine, via: Sequence[str], *, similarity: float | None = None, measure: Similarity | None = None
+        self,
+        engine: Engine,
+        via: Sequence[str],
+        *,
+        similarity: float | None = None,
+        measure: Similarity | None = None,
+        keep_all: bool = False,
     ) -> None:
         self.via = tuple(short_code(language) for language in via)
         if not self.via or len(set(self.via)) < len(self.via) or ENGLISH in self.via:
             raise EmoscopeError(f"via {','.join(via)}: expected one or more languages, each once, and not English")
+        if keep_all and (similarity is not None or measure is not None):
+            raise EmoscopeError(
+                "all variants are kept, whatever their similarity: leave out the least one and the encoder"
+            )
+        self.keep_all = keep_all
         self._measure = measure or OverlapSimilarity()
         self.similarity = self._measure.threshold if similarity is None else similarity
         self._engine = engine
@@ -60,6 +74,7 @@ class BackTranslator:
             "via": list(self.via),
             "similarity": self.similarity,
             "measure": self._measure.name,
+            "keep_all": self.keep_all,
         }
 
     def __call__(self, texts: Sequence[str]) -> list[dict[str, Variant]]:
@@ -70,8 +85,9 @@ class BackTranslator:
         for language, there, back in self._routes:
             for own, variant in zip(variants.values(), self._through(plain, shields, there, back), strict=True):
                 own[language] = variant
-        for own in variants.values():
-            _drop_repeated(own)
+        if not self.keep_all:
+            for own in variants.values():
+                _drop_repeated(own)
         return [variants[text] for text in texts]
 
     def _through(
@@ -80,10 +96,13 @@ class BackTranslator:
         pieces = [piece for shielded in shields for piece in shielded.translatable]
         foreign = [text.replace(UNTRANSLATED, "") for text in there(pieces)]
         returned = iter(back(foreign))
+        check = _or_original if self.keep_all else _checked
         variants = [
-            _checked(text, shielded, [next(returned) for _ in shielded.translatable])
+            check(text, shielded, [next(returned) for _ in shielded.translatable])
             for text, shielded in zip(texts, shields, strict=True)
         ]
+        if self.keep_all:
+            return variants
         kept = [place for place, variant in enumerate(variants) if variant.text is not None]
         values = self._measure([texts[place] for place in kept], [str(variants[place].text) for place in kept])
         for place, value in zip(kept, values, strict=True):
@@ -103,13 +122,24 @@ def _checked(text: str, shielded: Shielded, translated: Sequence[str]) -> Varian
     untranslated = (words_in(rest)[:1] for piece in translated for rest in piece.split(UNTRANSLATED)[1:])
     if any(word not in known for words in untranslated for word in words):
         return Variant(None, UNKNOWN_WORD)
-    restored = shielded.put_back([ascii_text(piece.replace(UNTRANSLATED, "")) for piece in translated])
-    if restored is None:
+    variant = _restored(shielded, translated)
+    if variant is None:
         return Variant(None, NAME_LOST)
-    variant = without_loose_marks(" ".join(restored.split()))
     if word_key(variant) == word_key(text):
         return Variant(None, SAME)
     return Variant(variant) if denies(variant) == denies(text) else Variant(None, NEGATION)
+
+
+def _or_original(text: str, shielded: Shielded, translated: Sequence[str]) -> Variant:
+    """What came back, however it reads, or the text itself if that has no words or lost a name or mask."""
+    variant = _restored(shielded, translated)
+    return Variant(variant if variant and word_key(variant) else text)
+
+
+def _restored(shielded: Shielded, translated: Sequence[str]) -> str | None:
+    """The text that came back, with all that was not translated; None if a name or mask was lost."""
+    restored = shielded.put_back([ascii_text(piece.replace(UNTRANSLATED, "")) for piece in translated])
+    return None if restored is None else without_loose_marks(" ".join(restored.split()))
 
 
 def _drop_repeated(variants: dict[str, Variant]) -> None:

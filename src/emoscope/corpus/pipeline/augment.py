@@ -24,6 +24,7 @@ class AugmentStep(PipelineStep):
     engine: EngineName
     via: tuple[str, ...] = Field(min_length=1)
     similarity: float | None = Field(default=None, ge=0, le=1)
+    keep_all: bool = False
     model: str | None = None  # for marian: folders or hub names with {source} and {target}
 
     def check(self, plan: CorpusPlan) -> None:  # noqa: ARG002
@@ -33,7 +34,8 @@ class AugmentStep(PipelineStep):
         return self._translator().description()
 
     def _translator(self) -> BackTranslator:
-        return BackTranslator(open_engine(self.engine, self.model), self.via, similarity=self.similarity)
+        engine = open_engine(self.engine, self.model)
+        return BackTranslator(engine, self.via, similarity=self.similarity, keep_all=self.keep_all)
 
     def run(self, context: StepContext) -> None:
         # Written to the cache, so finished translations survive a kill.

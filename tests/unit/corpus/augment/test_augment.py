@@ -407,6 +407,39 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (code, "are for tables" in problem) == (2, True)
 
 
+def test_all_variants_stand_as_in_the_published_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing changes through German, one word through French, and everything goes wrong through Italian."""
+    lost = {"so glad": "", "I do like it": "I do not like it", "see you tomorrow": "the price of eggs"}
+    change = {
+        "de": str,
+        "fr": replacing(glad="happy"),
+        "it": lambda text: lost.get(text, f"{text} {UNTRANSLATED}davvero" if "zqx" not in text.lower() else "gone"),
+    }
+    monkeypatch.setattr("emoscope.corpus.augment.apertium.Apertium", lambda: Reword(**change))
+    turns = ["so glad", "I do like it", "see you tomorrow", "ok", "😂", "", "ask person_3 now"]
+    source = emotionx(tmp_path, [[{"speaker": "A", "utterance": turn} for turn in turns]])
+    command = ("corpus", "augment", source.path, "--engine", "apertium", "--via", "de,fr,it", "--keep-all", "--json")
+    code, shown, problem = run(*command, "-o", tmp_path / "out.json")
+    assert code == 0, problem
+    (written,) = json.loads((tmp_path / "out.json").read_text())
+    assert [line["utterance_de"] for line in written] == turns
+    assert [line["utterance_fr"] for line in written] == ["so happy", *turns[1:]]
+    assert [line["utterance_it"] for line in written] == [
+        "so glad",  # nothing came back
+        "I do not like it",
+        "the price of eggs",
+        "ok davvero",
+        "😂",
+        "",
+        "ask person_3 now",  # the name was lost
+    ]
+    for counts in json.loads(shown)["via"].values():
+        assert (counts["kept"], sum(counts["dropped"].values())) == (len(turns), 0)
+    code, _, problem = run(*command, "-o", tmp_path / "b.json", "--similarity", "0.5")
+    assert (code, "all variants are kept" in problem) == (2, True)
+    assert one("I do like it", change["it"]) == (None, NEGATION)
+
+
 def test_the_command_compares_by_an_encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Reword(es=replacing(glad="dog"), ca=replacing(glad="happy"))
     monkeypatch.setattr("emoscope.corpus.augment.apertium.Apertium", lambda: engine)
