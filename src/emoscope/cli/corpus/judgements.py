@@ -24,7 +24,7 @@ from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.human_study import GoldFile, HumanScores, HumanStudy
 from emoscope.corpus.annotation.human_study import human_study as score_people
 from emoscope.corpus.annotation.panel import PanelReport, aggregate_panel, read_panel, write_labels
-from emoscope.corpus.annotation.study_sample import write_study_sample
+from emoscope.corpus.annotation.study_sample import GOLD_QUESTIONS, write_study_sample
 from emoscope.corpus.annotation.workers import SCREENING_RULES
 from emoscope.corpus.mining.random_others import without_emotional
 
@@ -199,15 +199,30 @@ def human_sample(
         str | None,
         typer.Option(help="Groups to use.  \\[default: because,that,when, for cue]"),
     ] = None,
+    gold_share: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Also write this share of the items, 0.05 in the paper, to gold-questions.csv for `annotate --gold`.",
+        ),
+    ] = None,
     seed: SeedOption = 1,
 ) -> CommandResult:
     """Draw a stratified sample for a human study: by default, IEST's 50 items for each of 6 emotions and 3 cues."""
     chosen = listed(groups) if groups else ["because", "that", "when"] if by == "cue" else None
-    counts = write_study_sample(source, output, task=task, size=size, by=by, groups=chosen, seed=seed)
+    counts = write_study_sample(
+        source, output, task=task, size=size, by=by, groups=chosen, gold_share=gold_share, seed=seed
+    )
     names = sorted({group for row in counts.values() for group in row})
     rows = [[coloured(escape(label)), *(row.get(name, 0) for name in names)] for label, row in counts.items()]
     total = sum(sum(row.values()) for row in counts.values())
-    parts = [table(f"{total:,} items in {output}", ["label", *map(escape, names)], rows)]
+    parts: list[RenderableType] = [table(f"{total:,} items in {output}", ["label", *map(escape, names)], rows)]
+    if gold_share is not None:
+        # People guess only half of the tweets' own emotions, so nobody would pass with those.
+        parts.append(
+            plain(f"answer the questions in {output / GOLD_QUESTIONS} yourself: put your own best guess as label")
+        )
     return CommandResult({"output": output, "items": total, "counts": counts, "seed": seed}, parts)
 
 
@@ -228,6 +243,8 @@ def _study_tables(study: HumanStudy, by: str | None) -> Iterator[RenderableType]
         yield table(f"By {by}", columns, [_study_row(escape(name), scores) for name, scores in study.groups.items()])
     rows = [[coloured(escape(label)), score.answers, score.right, score.f1] for label, score in study.per_label.items()]
     yield table("By gold label", ["label", "answers", "right", "F1"], rows)
+    counts = [[coloured(escape(label)), *answers.values()] for label, answers in study.confusion.items()]
+    yield table("Confusion matrix (gold in rows)", ["", *map(escape, study.confusion)], counts)
 
 
 def _study_row(name: str, human: HumanScores) -> list[object]:

@@ -105,6 +105,7 @@ class HumanStudy(HumanScores):
     without_gold: int  # ignored judgements of items without a gold label
     unjudged: int
     per_label: dict[str, GoldLabelScores]
+    confusion: dict[str, dict[str, int]]  # single judgements: gold label, then the best guess
     groups: dict[str, HumanScores]
 
 
@@ -143,6 +144,7 @@ def human_study(
         for task in answers:
             groups[group_of(task)].append(task)
     overall = scores(answers)
+    per_label, confusion = _per_label(known, gold)
     study = HumanStudy(
         overall.items,
         overall.alone,
@@ -151,7 +153,8 @@ def human_study(
         labels_named=sum(1 + len(judgement.others) for judgement in known) / len(known),
         without_gold=len(judgements) - len(known),
         unjudged=len(gold.keys() - answers.keys()),
-        per_label=_per_label(known, gold),
+        per_label=per_label,
+        confusion=confusion,
         groups={group: scores(groups[group]) for group in sorted(groups)},
     )
     return study, answers
@@ -183,12 +186,19 @@ def _two_best(judgements: Sequence[Judgement], answers: Mapping[str, str]) -> di
     return two
 
 
-def _per_label(judgements: Sequence[Judgement], gold: Mapping[str, str]) -> dict[str, GoldLabelScores]:
+def _per_label(
+    judgements: Sequence[Judgement], gold: Mapping[str, str]
+) -> tuple[dict[str, GoldLabelScores], dict[str, dict[str, int]]]:
+    """The scores of each gold label, and the confusion matrix by names."""
     expected = [gold[judgement.task] for judgement in judgements]
     labels = [judgement.label for judgement in judgements]
     names = sorted({*expected, *labels})
-    scores = class_scores(confusion_matrix(expected, labels, names))
-    return {
+    matrix = confusion_matrix(expected, labels, names)
+    scores = class_scores(matrix)
+    per_label = {
         name: GoldLabelScores(int(scores.support[place]), float(scores.recall[place]), float(scores.f1[place]))
         for place, name in enumerate(names)
+    }
+    return per_label, {
+        name: dict(zip(names, row, strict=True)) for name, row in zip(names, matrix.tolist(), strict=True)
     }

@@ -1,7 +1,7 @@
 """Stratified sample for a human study: equally many items per label and group, like IEST's 50 per emotion and cue."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
 
@@ -11,6 +11,8 @@ from emoscope.corpus.annotation.formats import write_rows
 from emoscope.corpus.annotation.items import example_names
 from emoscope.evaluation.slices import SLICES
 from emoscope.tasks import get_task
+
+ITEMS, GOLD, GOLD_QUESTIONS = "items.csv", "gold.csv", "gold-questions.csv"
 
 
 def stratified(
@@ -43,6 +45,20 @@ def stratified(
     return drawn
 
 
+def gold_questions(rows: Sequence[tuple[str, Example]], share: float, *, seed: int) -> list[tuple[str, Example]]:
+    """Draw a share of the items at random, to be mixed in as gold questions.
+
+    >>> from emoscope.core.dialogue import Dialogue
+    >>> rows = [(str(n), Example(Dialogue.of(["hi"]), turn=0, label="joy")) for n in range(60)]
+    >>> len(gold_questions(rows, 0.05, seed=1))
+    3
+    """
+    number = round(share * len(rows))
+    if not 0 < number < len(rows):
+        raise EmoscopeError(f"gold questions: a share of {share:g} of {len(rows):,} items is {number:,} of them")
+    return Random(seed).sample(rows, number)
+
+
 def write_study_sample(
     source: Path,
     folder: Path,
@@ -51,19 +67,29 @@ def write_study_sample(
     size: int = 50,
     by: str = "cue",
     groups: Iterable[str] | None = ("because", "that", "when"),
+    gold_share: float | None = None,
     seed: int = 1,
 ) -> dict[str, dict[str, int]]:
-    """Write `items.csv` (task,text), to judge, and `gold.csv` (task,label,text); return the counts by label."""
+    """Write `items.csv` (task,text), to judge, and `gold.csv` (task,label,text); return the counts by label.
+
+    With `gold_share`, that share of the items goes to `gold-questions.csv`, for `annotate --gold`.
+    """
     named = example_names(source, get_task(task).read(source)).items()
     try:
         rows = stratified(named, size, by=by, groups=groups, seed=seed)
     except EmoscopeError as error:
         raise InputError(source, f"{error}; give a smaller --size, or other --groups") from None
+    asked = [] if gold_share is None else gold_questions(rows, gold_share, seed=seed)
     folder.mkdir(parents=True, exist_ok=True)
-    write_rows(folder / "items.csv", ["task", "text"], [(name, example.text) for name, example in rows])
-    gold = [(name, str(example.label), example.text) for name, example in rows]
-    write_rows(folder / "gold.csv", ["task", "label", "text"], gold)
+    write_rows(folder / ITEMS, ["task", "text"], [(name, example.text) for name, example in rows])
+    _write_labelled(folder / GOLD, rows)
+    if asked:
+        _write_labelled(folder / GOLD_QUESTIONS, asked)
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for _, example in rows:
         counts[str(example.label)][SLICES[by].group_of(example)] += 1
     return {label: dict(sorted(counts[label].items())) for label in sorted(counts)}
+
+
+def _write_labelled(path: Path, rows: Iterable[tuple[str, Example]]) -> None:
+    write_rows(path, ["task", "label", "text"], [(name, str(example.label), example.text) for name, example in rows])

@@ -9,12 +9,14 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.human_study import human_study
 from emoscope.corpus.annotation.study_sample import write_study_sample
+from emoscope.corpus.annotation.workers import read_gold
 from emoscope.evaluation.human import compare_with_humans
 from emoscope.tasks import get_task
 from kits.annotation_kit import Worker, opened, tokens
 from kits.corpus_command import run
 from kits.task_files import emotionx_file, iest_file
 
+CUES, LABELS = ("because", "that", "when"), ("joy", "sad")
 SAID = [
     Judgement("0", "ann", "joy"),
     Judgement("0", "ben", "sad", ("joy", "fear")),
@@ -47,6 +49,12 @@ def test_scores_by_hand() -> None:
     assert alone.macro_f1 == pytest.approx((2 / 3 + 2 / 7 + 0 + 0) / 4)
     assert found.per_label["joy"].right == pytest.approx(2 / 3)
     assert found.per_label["sad"].f1 == pytest.approx(2 / 7)
+    assert {label: dict(row) for label, row in found.confusion.items()} == {
+        "anger": {"anger": 0, "fear": 0, "joy": 0, "sad": 0},
+        "fear": {"anger": 0, "fear": 0, "joy": 0, "sad": 0},
+        "joy": {"anger": 0, "fear": 0, "joy": 2, "sad": 1},
+        "sad": {"anger": 1, "fear": 2, "joy": 1, "sad": 1},
+    }
     assert {name: part.alone.top1 for name, part in found.groups.items()} == pytest.approx(
         {"even": 2 / 5, "odd": 1 / 3}
     )
@@ -85,6 +93,11 @@ def test_a_table_of_gold_and_of_answers(said: Path, tmp_path: Path) -> None:
     shown = run("corpus", "human-study", said, "-g", gold, "--by", "cue")[1]
     assert "8 judgements of 3 items by 3 workers" in shown
     assert "By cue" in shown
+    _, matrix = shown.split("Confusion matrix")
+    lines = [line.split() for line in matrix.splitlines()]
+    assert ["anger", "fear", "joy", "sad"] in lines
+    assert ["sad", "1", "2", "1", "1"] in lines
+    assert found["confusion"]["sad"] == {"anger": 1, "fear": 2, "joy": 1, "sad": 1}
 
 
 def test_the_same_figures_as_the_leaderboards_humans(said: Path, tmp_path: Path) -> None:
@@ -143,17 +156,41 @@ def test_votes_without_names_are_not_a_study(tmp_path: Path) -> None:
     assert "needs the judges' names" in run("corpus", "human-study", votes, "-g", gold)[2]
 
 
+def labelled_tweets(path: Path, size: int) -> Path:
+    texts = (f"{label}\tso [#TRIGGERWORD#] {cue} {n}\n" for label in LABELS for cue in CUES for n in range(size))
+    path.write_text("".join(texts))
+    return path
+
+
 def test_a_stratified_sample(tmp_path: Path) -> None:
-    source = tmp_path / "trial.csv"
-    cues, labels = ("because", "that", "when"), ("joy", "sad")
-    source.write_text(
-        "".join(f"{label}\tso [#TRIGGERWORD#] {cue} {n}\n" for label in labels for cue in cues for n in range(5))
-    )
+    source = labelled_tweets(tmp_path / "trial.csv", 5)
     counts = write_study_sample(source, tmp_path / "study", task="iest", size=4)
-    assert counts == {label: dict.fromkeys(cues, 4) for label in labels}
+    assert counts == {label: dict.fromkeys(CUES, 4) for label in LABELS}
     items = (tmp_path / "study" / "items.csv").read_text().splitlines()
     gold = (tmp_path / "study" / "gold.csv").read_text().splitlines()
     assert len(items) == len(gold) == 25
     assert "joy" not in "".join(items)
     with pytest.raises(EmoscopeError, match="5 items have the label joy and the cue 'because', expected 6"):
         write_study_sample(source, tmp_path / "more", task="iest", size=6)
+
+
+def test_gold_questions_of_a_sample_are_those_of_the_page(tmp_path: Path) -> None:
+    source, study = labelled_tweets(tmp_path / "trial.csv", 10), tmp_path / "study"
+    command = ("corpus", "human-sample", source, "--task", "iest", "--size", 10, "-o", study)
+    assert run(*command)[0] == 0
+    assert not (study / "gold-questions.csv").exists()
+    code, shown, problem = run(*command, "--gold-share", 0.05)
+    assert code == 0, problem
+    assert "put your own best guess as label" in " ".join(shown.split())
+    gold, questions = (read_gold(study / name) for name in ("gold.csv", "gold-questions.csv"))
+    assert (len(gold), len(questions)) == (60, 3)
+    assert questions.items() <= gold.items()
+    page = ("corpus", "annotate", study / "items.csv", "--labels", "joy,sad", "-a", "ann", "--no-serve")
+    code, _, problem = run(*page, "-o", tmp_path / "all", "--gold", study / "gold.csv")
+    assert (code, "nothing left to annotate" in problem) == (2, True)
+    code, _, problem = run(*page, "-o", tmp_path / "some", "--gold", study / "gold-questions.csv")
+    assert code == 0, problem
+    for share in (0.001, 1):
+        code, _, problem = run(*command[:-1], tmp_path / "no", "--gold-share", share)
+        assert (code, "gold questions: a share of" in problem) == (2, True)
+    assert not (tmp_path / "no").exists()
