@@ -134,7 +134,7 @@ def distant_cli(
         typer.Option(
             help="Texts to drop: `exact` copies, or those equal once names, links and emotion word are `masked`."
         ),
-    ] = Duplicates.EXACT,
+    ] = Duplicates.MASKED,
     format: FormatOption = None,
     seed: SeedOption = 1,
 ) -> CommandResult:

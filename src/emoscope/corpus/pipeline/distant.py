@@ -17,7 +17,7 @@ class DistantStep(PipelineStep):
 
     joined: bool = False
     cue_beginnings: bool = False
-    duplicates: Duplicates = Duplicates.EXACT
+    duplicates: Duplicates = Duplicates.MASKED
 
     def check(self, plan: CorpusPlan) -> None:
         if unknown := [label for label in plan.info.labels if label not in TRIGGERS]:

@@ -209,7 +209,7 @@ def label_texts(
     *,
     joined: bool = False,
     cue_beginnings: bool = False,
-    duplicates: Duplicates = Duplicates.EXACT,
+    duplicates: Duplicates = Duplicates.MASKED,
 ) -> Iterator[Tweet]:
     """Stream the distinct examples in texts, updating `counts`.
 
@@ -264,7 +264,7 @@ def write_distant(
     balance: bool = False,
     joined: bool = False,
     cue_beginnings: bool = False,
-    duplicates: Duplicates = Duplicates.EXACT,
+    duplicates: Duplicates = Duplicates.MASKED,
 ) -> DistantCounts:
     """Write train.csv, trial.csv and test.csv in IEST's format, and counts.json; the whole folder or nothing.
 

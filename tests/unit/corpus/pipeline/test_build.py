@@ -321,7 +321,7 @@ def test_distant_supervision_in_a_chain(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "out"), [("", 2), ('duplicates = "masked"', 1), ("joined = true", 3), ("cue_beginnings = true", 4)]
+    ("settings", "out"), [("", 1), ('duplicates = "exact"', 2), ("joined = true", 2), ("cue_beginnings = true", 3)]
 )
 def test_settings_of_distant_supervision(tmp_path: Path, settings: str, out: int) -> None:
     texts = [

@@ -148,7 +148,7 @@ DUPLICATED = [
 
 def test_names_are_masked_and_exact_duplicates_and_several_emotion_words_dropped() -> None:
     counts = DistantCounts()
-    assert list(label_texts(DUPLICATED, counts)) == [
+    assert list(label_texts(DUPLICATED, counts, duplicates=Duplicates.EXACT)) == [
         Tweet("@USERNAME [#TRIGGERWORD#] that it ends", "sad"),
         Tweet("@USERNAME [#TRIGGERWORD#] that it ends", "sad"),
         Tweet("@USERNAME [#TRIGGERWORD#] that it ends", "joy"),
@@ -160,7 +160,7 @@ def test_names_are_masked_and_exact_duplicates_and_several_emotion_words_dropped
 
 def test_duplicates_that_are_the_same_once_masked() -> None:
     counts = DistantCounts()
-    found = [tweet.text for tweet in label_texts(DUPLICATED, counts, duplicates=Duplicates.MASKED)]
+    found = [tweet.text for tweet in label_texts(DUPLICATED, counts)]
     assert found == [
         "@USERNAME [#TRIGGERWORD#] that it ends",
         "@USERNAME [#TRIGGERWORD#] that it ends! http://url.removed",
@@ -275,7 +275,7 @@ def test_the_command_reads_every_kind_of_table(tmp_path: Path, suffix: str) -> N
 def test_the_command_drops_exact_or_masked_duplicates(tmp_path: Path) -> None:
     lines = tmp_path / "a.txt"
     lines.write_text("\n".join(DUPLICATED) + "\n")
-    for options, kept in (((), 4), (("--duplicates", "masked"), 2)):
+    for options, kept in (((), 2), (("--duplicates", "exact"), 4)):
         answer = json.loads(stdout_of("corpus", "distant", lines, "-o", tmp_path / str(kept), *options, "--json"))
         assert answer["kept"] == kept
     assert json.loads((tmp_path / "2" / "counts.json").read_text())["duplicates"] == "masked"
