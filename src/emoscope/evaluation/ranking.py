@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.tasks.published import Published, ScoreDistribution
@@ -31,6 +31,7 @@ class Placement:
     sentence: str
     published_split: str
     caveat: str | None
+    official: bool = True  # False: the score is not measured as the published ones are
 
 
 def place(score: float, published: Published, *, split: str | None = None, revision: str | None = None) -> Placement:
@@ -69,6 +70,17 @@ def place(score: float, published: Published, *, split: str | None = None, revis
         published_split=published.split_name,
         caveat="; ".join(caveat for caveat in caveats if caveat) or None,
     )
+
+
+def unofficial(placement: Placement, why: str) -> Placement:
+    """A rank whose score is not measured as the published ones are, and which says so.
+
+    >>> from emoscope.tasks.published import published
+    >>> unofficial(place(0.7712, published("emocontext")), "over other labels").sentence
+    'unofficially, 0.7712 would rank 5th of 16, between SymantoResearch and ANA'
+    """
+    caveat = "; ".join(part for part in (f"an unofficial rank: {why}", placement.caveat) if part)
+    return replace(placement, sentence=f"unofficially, {placement.sentence}", caveat=caveat, official=False)
 
 
 def _standing(

@@ -17,7 +17,7 @@ from emoscope.core.learnt import Overlap
 from emoscope.core.metrics import Counts, Metric, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.evaluation.provenance import learnt_note, learnt_of
-from emoscope.evaluation.ranking import Placement, place
+from emoscope.evaluation.ranking import Placement, place, unofficial
 from emoscope.evaluation.results import ClassFigures
 from emoscope.tasks import Task
 from emoscope.tasks.base import is_label_list, label_lines
@@ -234,7 +234,8 @@ def evaluate(
     """Score a file of predictions, or labels in order, in the task's official way.
 
     `ranked` places the score among the published results. `own_labels` averages over the task's own labels only: IEST's
-    official macro-F1 counts a predicted label outside the task as one more label, with an F1 of 0.
+    official macro-F1 counts a predicted label outside the task as one more label, with an F1 of 0. If there are such
+    predictions, the rank by the task's own labels is unofficial, and says so.
 
     If `emoscope predict` recorded that the model learnt the items, the result says so and has no rank.
 
@@ -243,15 +244,19 @@ def evaluate(
     0.7304
     """
     read = read_gold(task, gold)
+    official = task.metric
     if own_labels:
         task = task.with_metric(_own_labels(task))
     path, learnt = None, None
     if isinstance(predictions, str | Path):
         path, learnt = str(predictions), learnt_of(predictions)
         predictions = read_predictions(task, read, predictions)
-    if own_labels and outside_labels(task, predictions):
-        ranked = False  # the published scores are the official ones
-    return evaluate_labels(task, read, predictions, samples=samples, seed=seed, ranked=ranked, path=path, learnt=learnt)
+    found = evaluate_labels(
+        task, read, predictions, samples=samples, seed=seed, ranked=ranked, path=path, learnt=learnt
+    )
+    if task.metric != official and found.rank is not None and found.outside:
+        return replace(found, rank=unofficial(found.rank, "published scores count labels outside the task's too"))
+    return found
 
 
 def _own_labels(task: Task) -> Metric:

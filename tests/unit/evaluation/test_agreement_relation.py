@@ -78,10 +78,14 @@ def test_a_foreign_label_counts_as_an_error_but_not_as_a_label(tmp_path: Path) -
     task = get_task("iest")
     assert evaluate(task, gold, said, samples=50).score == pytest.approx(5 / 7)
     found = evaluate(task, gold, said, samples=50, own_labels=True)
-    assert (found.score, found.rank) == (pytest.approx(5 / 6), None)
+    assert found.score == pytest.approx(5 / 6)
+    assert found.rank is not None
+    assert (found.rank.rank, found.rank.official) == (1, False)
     assert found.outside == {"love": 1}
     shown = run("evaluate", said, "--task", "iest", "--gold", gold, "--own-labels", "--samples", "50").output
     assert "macro-f1 over the task's 6 labels only" in shown
+    assert "unofficially, 0.8333 would rank 1st of 31" in shown
+    assert "an unofficial rank: published scores count labels outside the task's too" in " ".join(shown.split())
 
 
 def test_without_foreign_labels_the_official_score_and_rank_stand(tmp_path: Path) -> None:
@@ -90,4 +94,6 @@ def test_without_foreign_labels_the_official_score_and_rank_stand(tmp_path: Path
     task = get_task("iest")
     official, own = (evaluate(task, gold, said, samples=50, own_labels=value) for value in (False, True))
     assert own.score == official.score
+    assert own.rank == official.rank
     assert own.rank is not None
+    assert own.rank.official
