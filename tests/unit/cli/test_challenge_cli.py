@@ -316,6 +316,8 @@ def test_teams_are_messaged_and_disqualified_by_command(tmp_path: Path, monkeypa
     assert "0.8000" in done("challenge", "submissions", "mine", *data)
     assert "2030-06-01" in done("challenge", "schedule", "mine", "practice", "--closes", "2030-06-01T00:00:00", *data)
     assert "2030-06-01" not in done("challenge", "schedule", "mine", "practice", "--clear", "closes", *data)
+    assert "2099-07-01" in done("challenge", "schedule", "mine", "practice", "--labels", "2099-07-01", *data)
+    assert "2099-07-01" not in done("challenge", "schedule", "mine", "practice", "--clear", "labels", *data)
     assert "1 submitted file" in done("challenge", "storage", *data)
     assert json.loads(done("challenge", "storage", "mine", "--json", *data))["submissions"] == 1
     store.close()

@@ -63,6 +63,14 @@ def test_the_emocontext_challenge_is_the_papers() -> None:
             'slug = "a"\ntitle = "A"\ntask = "iest"\n' + PHASE + "opens = 2030-01-02\ncloses = 2030-01-01\n",
             ", phases.one: 'closes' must come after 'opens'",
         ),
+        (
+            'slug = "a"\ntitle = "A"\ntask = "iest"\n' + PHASE + "opens = 2030-01-02\nlabels = 2030-01-01T12:00:00\n",
+            ", phases.one: 'labels' must come after 'opens'",
+        ),
+        (
+            'slug = "a"\ntitle = "A"\ntask = "iest"\n' + PHASE + 'labels = "soon"\n',
+            ", phases.one.labels: expected 'secret', 'closed', 'next' or a time",
+        ),
         ('slug = "a"\ntitle = "A"\ntask = "iest"\n' + PHASE + PHASE, "two phases have the same name"),
         ('slug = "a"\ntitle = "A\\u0000"\ntask = "iest"\n' + PHASE, ", title: must not contain control characters"),
         (
@@ -98,12 +106,14 @@ def test_the_documented_example_is_valid() -> None:
 
 
 def test_times_are_in_the_phases_zone(tmp_path: Path) -> None:
-    settings = {"opens": datetime(2030, 7, 1), "time_zone": "Europe/Berlin"}
+    settings = {"opens": datetime(2030, 7, 1), "labels": datetime(2030, 7, 2), "time_zone": "Europe/Berlin"}
     file = write_challenge(tmp_path, phases=phase("one", **settings))
     found = read_definition(file).phases[0]
     moment = found.moment(found.opens)
     assert moment is not None
     assert moment.astimezone(UTC) == datetime(2030, 6, 30, 22, tzinfo=UTC)  # summer time
+    assert found.labels_at is not None
+    assert found.labels_at.astimezone(UTC) == datetime(2030, 7, 1, 22, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

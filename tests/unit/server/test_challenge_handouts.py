@@ -1,6 +1,6 @@
 """Files for teams, labels of phases that are over, notes and the chosen submission."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -21,12 +21,13 @@ from emoscope.server.challenge.services.handouts import add_file, challenge_file
 from emoscope.server.challenge.services.submissions import (
     annotate_submission,
     choose_submission,
+    delete_submission,
     get_submission,
     submit,
 )
 from emoscope.server.challenge.services.teams import register_team
 from emoscope.server.challenge.services.tokens import authenticate
-from emoscope.server.errors import Conflict, NotAllowed, NotFound, Unauthenticated
+from emoscope.server.errors import Conflict, Invalid, NotAllowed, NotFound, Unauthenticated
 from emoscope.server.store import Store
 from kits.challenge_kit import GOLD, Clock, answer, finish_jobs, made_challenge, phase, rows_of, team, write_challenge
 
@@ -115,6 +116,106 @@ def test_labels_are_given_to_teams_with_the_next_phase(store: Store, clock: Cloc
             again()
     with pytest.raises(NotFound, match="are not available"):
         labels_file(store, ana, slug, "second")
+
+
+RELEASE = datetime(2030, 5, 2)  # while the first phase runs
+
+
+def test_labels_are_given_at_their_time_while_the_phase_runs(store: Store, clock: Clock, tmp_path: Path) -> None:
+    slug = made(store, tmp_path, labels=RELEASE)
+    ana, _ = team(store, slug)
+    with pytest.raises(NotFound, match=r"teams get them at 2030-05-02T00:00\+00:00"):
+        labels_file(store, ana, slug, "first")
+    gold = tmp_path / "source" / "gold.txt"
+    with pytest.raises(Conflict, match="is the gold file"):
+        add_file(store, OPERATOR, slug, gold)
+    clock.forward(hours=12)
+    first = get_challenge(store, ana, slug).phases[0]
+    assert (first.state, first.labels_released, first.labels_at) == ("open", True, RELEASE.replace(tzinfo=UTC))
+    with pytest.raises(Unauthenticated):
+        labels_file(store, PUBLIC, slug, "first")
+    assert labels_file(store, ana, slug, "first")[0].read_text() == rows_of(GOLD)
+    assert add_file(store, OPERATOR, slug, gold, title="Labels of Test1").given_out
+    for change in (
+        lambda: reschedule(store, OPERATOR, slug, "first", labels=datetime(2030, 5, 9)),
+        lambda: reschedule(store, OPERATOR, slug, "first", clear={"labels"}),
+    ):
+        with pytest.raises(
+            Conflict, match="cannot release its labels at another time: its labels have been downloaded"
+        ):
+            change()
+
+
+def test_submissions_since_the_labels_came_out_are_not_ranked(store: Store, clock: Clock, tmp_path: Path) -> None:
+    slug = made(store, tmp_path, labels=RELEASE)
+    ana, ben = team(store, slug)[0], team(store, slug, "Late", "Ben")[0]
+    early = submit(store, ana, slug, "first", answer(5), file_name="a.txt")
+    worse = submit(store, ana, slug, "first", answer(2), file_name="a.txt")
+    finish_jobs(store, clock)
+    clock.forward(hours=12)
+    late = [submit(store, who, slug, "first", answer(8), file_name="a.txt") for who in (ana, ben)]
+    finish_jobs(store, clock)
+    seen = get_submission(store, ana, late[0].id)
+    assert (seen.state, seen.late, seen.can_choose) == ("scored", True, False)
+    assert any("scored but not ranked" in line.text for line in seen.log)
+    assert seen.figures is not None
+    assert not get_submission(store, ana, early.id).late
+
+    def standing() -> list[tuple[str, int | None, str | None, int]]:
+        board = leaderboard(store, OPERATOR, slug, "first")
+        assert any("came out at 2030-05-02 00:00+00:00" in note for note in board.notes)
+        return [(entry.name, entry.rank, entry.submission, len(entry.history)) for entry in board.entries]
+
+    assert standing() == [("Team Joy", 1, early.id, 1)]
+    for change in (
+        lambda: choose_submission(store, ana, worse.id),  # the labels tell which of them is best
+        lambda: delete_submission(store, ana, early.id),
+    ):
+        with pytest.raises(Conflict, match="once the phase's labels are out"):
+            change()
+    with pytest.raises(Conflict, match="can appear on the leaderboard"):
+        choose_submission(store, OPERATOR, late[0].id)
+    close_phase(store, OPERATOR, slug, "first")
+    assert standing() == [("Team Joy", 1, early.id, 1)]
+
+
+def test_the_release_of_labels_is_scheduled(store: Store, clock: Clock, tmp_path: Path) -> None:
+    slug = made(store, tmp_path, labels="next")
+    for when, problem in (
+        (datetime(2030, 4, 29), "after the phase opens"),
+        (datetime(2030, 5, 1, 11), "in the past"),
+        (datetime(1, 1, 1), "in the years"),
+    ):
+        with pytest.raises(Invalid, match=problem):
+            reschedule(store, OPERATOR, slug, "first", labels=when)
+    assert reschedule(store, OPERATOR, slug, "first", labels=RELEASE).phases[0].labels_at is not None
+    ana, _ = team(store, slug)
+    clock.forward(hours=12)
+    submit(store, ana, slug, "first", answer(), file_name="a.txt")
+    finish_jobs(store, clock)
+    assert leaderboard(store, PUBLIC, slug, "first").entries == ()
+    again = reschedule(store, OPERATOR, slug, "first", clear={"labels"}).phases[0]  # nobody has them yet
+    assert (again.labels, again.labels_at, again.labels_released) == ("next", None, False)
+    assert leaderboard(store, PUBLIC, slug, "first").entries[0].rank == 1
+
+
+def test_a_phase_does_not_open_after_its_labels(store: Store, clock: Clock, tmp_path: Path) -> None:
+    slug = made(store, tmp_path, opens=None, labels=RELEASE)
+    clock.forward(days=2)
+    assert not get_challenge(store, OPERATOR, slug).phases[0].labels_released
+    with pytest.raises(Invalid, match="must be released after the phase opens"):
+        open_phase(store, OPERATOR, slug, "first")
+
+
+def test_labels_wait_for_another_phase_that_ranks_the_same_items(store: Store, clock: Clock, tmp_path: Path) -> None:
+    later = datetime(2030, 5, 3)
+    slug = made_challenge(store, tmp_path, phases=phase("first", labels=RELEASE) + phase("second", labels=later))
+    ana, _ = team(store, slug)
+    clock.forward(hours=12)
+    with pytest.raises(NotFound):
+        labels_file(store, ana, slug, "first")
+    clock.forward(days=1)
+    assert labels_file(store, ana, slug, "first")[1] == "given-labels.txt"
 
 
 def test_labels_stay_secret_while_another_phase_has_the_same_items(store: Store, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ class Moment(StrEnum):
 
     OPENS = "opens"
     CLOSES = "closes"
+    LABELS = "labels"
 
 
 PhaseArgument = Annotated[str, typer.Argument(metavar="PHASE", help="The phase's name.")]
@@ -92,11 +93,12 @@ def _phases(challenge: "ChallengeView") -> Table:
         challenge.phases,
         {
             **{"phase": "name", "state": "state", "opens": "opens", "closes": "closes", "time zone": "time_zone"},
+            "labels": lambda phase: phase.labels_at or phase.labels,
             "board": lambda phase: f"{phase.board}, {phase.counts}",
             **{"per day": "per_day", "total": "total", "items": "items"},
         },
         title=f"{challenge.slug} ({challenge.task}, {counted(challenge.teams, 'team')}{deleted})",
-        left=6,
+        left=7,
     )
 
 
@@ -119,13 +121,19 @@ def schedule_cli(
     phase: PhaseArgument,
     opens: Annotated[datetime | None, typer.Option("--opens", help="In the phase's time zone.")] = None,
     closes: Annotated[datetime | None, typer.Option("--closes", help="In the phase's time zone.")] = None,
+    labels: Annotated[
+        datetime | None,
+        typer.Option("--labels", help="Teams get the labels; submissions from then on are not ranked."),
+    ] = None,
     clear: Annotated[
         list[Moment] | None,
-        typer.Option("--clear", help="Remove a time; the phase is then opened or closed by command."),
+        typer.Option(
+            "--clear", help="Remove a time; the phase is then opened or closed by command, labels come as defined."
+        ),
     ] = None,
 ) -> CommandResult:
-    """Change when a phase opens or closes, for example to extend a deadline."""
-    times = {"opens": opens, "closes": closes}
+    """Change when a phase opens, closes or releases its labels, for example to extend a deadline."""
+    times = {"opens": opens, "closes": closes, "labels": labels}
     return _shown(services.challenges.reschedule(store, OPERATOR, slug, phase, **times, clear=clear or ()))
 
 

@@ -60,6 +60,7 @@ class PhaseView(View):
     unlabelled_name: str
     items: int
     labels: Literal["secret", "closed", "next"] = "secret"  # when teams can get them
+    labels_at: Moment | None = None  # and at this time at the latest; submissions from then on are not ranked
     labels_released: bool = False
     public_items: int | None  # scored by an open board; the others decide the final ranking
 
@@ -272,6 +273,7 @@ class SubmissionView(View):
     charged: bool = True
     chosen: bool = False  # by its team, as the one that counts
     can_choose: bool = False  # the phase is open and does not count the last submission
+    late: bool = False  # received after the phase's labels came out, and so not ranked
     log: tuple["LogLine", ...] = ()
     repeated: bool = False  # the request was repeated; this is the first response
 

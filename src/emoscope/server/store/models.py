@@ -113,6 +113,7 @@ class Phase(Numbered):
     unlabelled_name: Mapped[str] = mapped_column(String(120))
     gold_sha256: Mapped[Sha256]
     labels: Mapped[Keyword] = mapped_column(default="secret")  # when teams get the gold: "closed", "next" or never
+    labels_at: Mapped[datetime | None]  # when they get it at the latest; submissions from then on are not ranked
     humans: Mapped[dict[str, Any] | None]  # scores of the human baseline, if any
     # How scores are shown while the phase is open: step, margin, number of public items, and the file that lists them
     public: Mapped[dict[str, Any] | None]

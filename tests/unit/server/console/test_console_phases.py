@@ -6,13 +6,37 @@ import time
 from pathlib import Path
 
 from fastapi.testclient import TestClient
+from sqlalchemy import select
 
 from emoscope.server.challenge.services.actor import OPERATOR
 from emoscope.server.challenge.services.challenges import replace_gold
 from emoscope.server.store import Store
+from emoscope.server.store.models import Phase
 from kits.challenge_kit import GOLD, NOON, rows_of
 from kits.challenge_site import Site, bearer
-from kits.console_kit import AT, LABELS, actions, api, send
+from kits.console_kit import AT, LABELS, actions, api, send, signed_in
+
+
+def test_release_of_labels_can_be_scheduled(site: Site, organiser: TestClient) -> None:
+    times = {"opens": "2020-01-01T00:00", "closes": "", "labels": "2030-05-20T12:00"}
+    page = send(organiser, f"{AT}/phases/practice/schedule", **times)
+    assert 'name="labels" value="2030-05-20T12:00"' in page
+    assert "labels available to teams from" in organiser.get("/challenges/mine").text
+    assert "Practice: labels are released" in organiser.get("/challenges/mine").text
+    store: Store = site.client.app.state.store  # type: ignore[attr-defined]
+    with store.database.write() as session:
+        changed = session.scalars(select(Phase).where(Phase.name == "practice")).one()
+        changed.labels_at = NOON.replace(hour=11, second=30)
+    assert "Practice: labels were released" in organiser.get("/challenges/mine").text
+    token = site.team()
+    late = site.submit(token).json()["id"]
+    assert "not ranked, as the labels were out" in organiser.get(f"/submissions/{late}").text
+    assert "not ranked" in organiser.get("/challenges/mine/submissions").text
+    assert "submissions are scored, but no longer ranked" in signed_in(site, token).get("/challenges/mine").text
+    times["labels"] = "2030-05-01T11:00"  # as the form shows it: unchanged, so it may be in the past
+    assert "were saved" in send(organiser, f"{AT}/phases/practice/schedule", **times)
+    assert 'name="labels" value=""' in send(organiser, f"{AT}/phases/practice/schedule", **{**times, "labels": ""})
+    assert "in the past" in send(organiser, f"{AT}/phases/practice/schedule", None, 422, **times)
 
 
 def test_phase_schedule_can_be_changed(site: Site, organiser: TestClient) -> None:

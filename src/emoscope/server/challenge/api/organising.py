@@ -99,10 +99,9 @@ def read_audit(
     responses=refusal("The body is refused, or the phase would close before it opens"),
 )
 def schedule(caller: TokenCaller, slug: Slug, phase: PhaseName, body: schemas.ScheduleIn) -> views.ChallengeView:
-    """Changes when a phase opens or closes."""
-    return caller.ask(
-        challenges.reschedule, slug, phase, opens=body.opens, closes=body.closes, clear=frozenset(body.clear)
-    )
+    """Changes when a phase opens, closes or releases its labels."""
+    times = {"opens": body.opens, "closes": body.closes, "labels": body.labels}
+    return caller.ask(challenges.reschedule, slug, phase, **times, clear=frozenset(body.clear))
 
 
 @router.put(

@@ -168,12 +168,15 @@ Moment = Annotated[datetime, BeforeValidator(_moment)]
 
 
 class ScheduleIn(StrictInput):
-    """When a phase opens and closes, in its time zone unless given an offset; values that are not given stay."""
+    """A phase's times, in its time zone unless given an offset; values that are not given stay."""
 
     model_config = example({"closes": "2030-01-20T00:00:00"})
     opens: Moment | None = None
     closes: Moment | None = None
-    clear: Annotated[list[Literal["opens", "closes"]], Field(description="Times to remove", default_factory=list)]
+    labels: Annotated[Moment | None, Field(description="Teams get the labels; later submissions are unranked")] = None
+    clear: Annotated[
+        list[Literal["opens", "closes", "labels"]], Field(description="Times to remove", default_factory=list)
+    ]
 
 
 class ReasonIn(StrictInput):

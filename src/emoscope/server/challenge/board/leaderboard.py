@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from itertools import count
 from typing import Any, cast
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from sqlalchemy import select
@@ -15,9 +16,16 @@ from emoscope.evaluation.compare import significance_clusters
 from emoscope.server.challenge.board.summary import class_winners, statistics
 from emoscope.server.challenge.scoring.public_part import resolution_of, rounded_score
 from emoscope.server.challenge.scoring.scorer import LEVEL, measured, scorer_sha256
-from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, standings
+from emoscope.server.challenge.scoring.standing import TeamStanding, fingerprint, in_time, standings
 from emoscope.server.challenge.services.actor import Actor, require_organiser
-from emoscope.server.challenge.services.lookup import board_visible, find_phase, phase_state, provisional, reading
+from emoscope.server.challenge.services.lookup import (
+    board_visible,
+    find_phase,
+    labels_out,
+    phase_state,
+    provisional,
+    reading,
+)
 from emoscope.server.challenge.services.submissions import rounded_figures
 from emoscope.server.challenge.views import BoardView, Entry, HistoryPoint, SubmissionState
 from emoscope.server.errors import NotAllowed
@@ -106,7 +114,12 @@ def leaderboard(
         clusters_ready=ready or not ranked,
         comparison_failed=failed is not None and not ready,
         level=LEVEL,
-        notes=(*_notes(teams, beside), *_report_notes(challenge, len(silent)), *_part_notes(phase, running=running)),
+        notes=(
+            *_notes(teams, beside),
+            *_report_notes(challenge, len(silent)),
+            *_part_notes(phase, running=running),
+            *_label_notes(phase, now),
+        ),
     )
 
 
@@ -139,6 +152,7 @@ def _histories(session: Session, phase: Phase, scorer: str, *, final: bool) -> d
             Submission.deleted_at.is_(None),
             Result.scorer_sha256 == scorer,
             Result.gold_sha256 == phase.gold_sha256,
+            in_time(phase),
         )
         .order_by(Submission.received_at, Submission.id)
     )
@@ -197,6 +211,13 @@ def _part_notes(phase: Phase, *, running: bool) -> list[str]:
     if part and split:
         return [f"scores are on the {phase.items - part['items']:,} items that were private while the phase was open"]
     return []
+
+
+def _label_notes(phase: Phase, now: datetime) -> list[str]:
+    if phase.labels_at is None or not labels_out(phase, now):
+        return []
+    when = phase.labels_at.astimezone(ZoneInfo(phase.time_zone)).isoformat(" ", timespec="minutes")
+    return [f"the labels came out at {when}; submissions since then are scored but not ranked"]
 
 
 def _team(actor: Actor, phase: Phase, standing: TeamStanding, values: dict[str, Any], *, running: bool) -> Entry:

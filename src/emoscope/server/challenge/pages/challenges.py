@@ -47,12 +47,16 @@ def _challenge(visitor: CurrentVisitor, slug: Slug) -> Values:
 
 
 def _timeline(challenge: ChallengeView, now: datetime) -> dict[str, Any]:
-    """The phases' opening and closing times in order, and the time until the next."""
+    """The phases' times in order, and the time until the next."""
     events: list[dict[str, Any]] = []
     for phase in challenge.phases:
-        for happens, happened, at in (("opens", "opened", phase.opens), ("closes", "closed", phase.closes)):
+        for happens, happened, at in (
+            (" opens", " opened", phase.opens),
+            (": labels are released", ": labels were released", phase.labels_at),
+            (" closes", " closed", phase.closes),
+        ):
             if at is not None:
-                what = f"{phase.title} {happened if at <= now else happens}"
+                what = f"{phase.title}{happened if at <= now else happens}"
                 events.append({"at": at, "zone": phase.time_zone, "what": what, "over": at <= now})
     events.sort(key=lambda event: event["at"])
     coming = next((event for event in events if not event["over"]), None)

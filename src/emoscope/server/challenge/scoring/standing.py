@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select, true
 from sqlalchemy.orm import Session
 
 from emoscope.server.challenge.scoring.public_part import resolution_of
@@ -45,7 +45,8 @@ def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True
 
     The final standing is by the score on the private part; a team's best submission is still the one that is best on
     the public part, if there is one. The provisional standing uses rounded scores only, so that it reveals no
-    more. A result of other code or other gold is stale, and not ranked until it is rescored.
+    more. A result of other code or other gold is stale, and not ranked until it is rescored. Submissions since the
+    labels came out do not count.
     """
     resolution = resolution_of(phase)
 
@@ -80,6 +81,7 @@ def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True
             Submission.deleted_at.is_(None),
             Team.deleted_at.is_(None),
             Team.disqualified_for.is_(None),
+            in_time(phase),
         )
         .order_by(Submission.received_at, Submission.id, Result.id)
     )
@@ -106,6 +108,11 @@ def standings(session: Session, phase: Phase, scorer: str, *, final: bool = True
         for submission, team, result in session.execute(query)
     ]
     return sorted(unordered, key=order)
+
+
+def in_time(phase: Phase) -> ColumnElement[bool]:
+    """A condition: submissions received before the phase's labels came out."""
+    return true() if phase.labels_at is None else Submission.received_at < phase.labels_at
 
 
 def _counting(phase: Phase, entries: list[_Scored]) -> _Scored:

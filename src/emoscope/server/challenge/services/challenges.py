@@ -63,7 +63,9 @@ def create_defined(store: Store, actor: Actor, definition: Definition, source: P
             position=position,
             opens_at=phase.moment(phase.opens),
             closes_at=phase.moment(phase.closes),
-            **phase.model_dump(exclude={"opens", "closes", "unlabelled", "gold", "humans", "public_share"}),
+            labels="secret" if isinstance(phase.labels, datetime) else phase.labels,
+            labels_at=phase.labels_at,
+            **phase.model_dump(exclude={"opens", "closes", "labels", "unlabelled", "gold", "humans", "public_share"}),
             **_store_files(store, files),
             public=_public_part(store, definition, phase, files) if phase.board == "open" else None,
         )
@@ -155,6 +157,7 @@ def _move(store: Store, actor: Actor, slug: str, name: str, *, opening: bool) ->
                 raise Conflict(f"phase {name} is already open")
             if state == "planned":
                 phase.opens_at = now
+                _check_release(now, phase.labels_at)
             if phase.closes_at is not None and phase.closes_at <= now:
                 handouts.check_labels_unseen(session, phase)
                 phase.closes_at = None
@@ -174,6 +177,12 @@ open_phase = partial(_move, opening=True)
 close_phase = partial(_move, opening=False)
 
 
+def _check_release(opens: datetime | None, labels: datetime | None) -> None:
+    if opens is not None and labels is not None and labels <= opens:
+        problem = f"the labels must be released after the phase opens, not at {labels.isoformat(timespec='minutes')}"
+        raise Invalid(problem, field="labels")
+
+
 def reschedule(
     store: Store,
     actor: Actor,
@@ -182,31 +191,45 @@ def reschedule(
     *,
     opens: datetime | None = None,
     closes: datetime | None = None,
+    labels: datetime | None = None,
     clear: Collection[str] = (),
 ) -> ChallengeView:
-    """Change when a phase opens or closes; a time without an offset is in the phase's time zone.
+    """Change when a phase opens, closes or releases its labels; times without an offset are in the phase's time zone.
 
-    `clear` removes times, "opens" or "closes": the phase is then opened or closed manually.
+    `clear` removes times, "opens" or "closes": the phase is then opened or closed manually; "labels": they are released
+    as the definition says. Labels cannot be released in the past, as submissions since then would lose their ranks.
     """
     with organising(store, actor, slug) as (session, challenge):
         changed = find_phase(challenge, phase)
         zone = ZoneInfo(changed.time_zone)
-        begin, end = (
+        now, released_before = store.clock(), changed.labels_at
+        begin, end, release = (
             None if name in clear else before if time is None else time if time.tzinfo else time.replace(tzinfo=zone)
-            for name, before, time in (("opens", changed.opens_at, opens), ("closes", changed.closes_at, closes))
+            for name, before, time in (
+                ("opens", changed.opens_at, opens),
+                ("closes", changed.closes_at, closes),
+                ("labels", released_before, labels),
+            )
         )
         try:
-            check_year(opens)
-            check_year(closes)
+            for time in (opens, closes, labels):
+                check_year(time)
         except ValueError as error:
             raise Invalid(str(error), field="opens") from None
         if end is not None and (begin is None or end <= begin):
             raise Invalid("the phase must close after it opens", field="closes")
-        over = phase_state(changed, store.clock()) == "closed"
-        changed.opens_at, changed.closes_at = begin, end
-        if over and phase_state(changed, store.clock()) != "closed":
+        _check_release(begin, release)
+        if release != released_before:
+            handouts.check_labels_unseen(session, changed, "release its labels at another time")
+            if release is not None and release < now:
+                raise Invalid("the labels cannot be released in the past", field="labels")
+            queue_comparison(session, changed.id, now)
+        over = phase_state(changed, now) == "closed"
+        changed.opens_at, changed.closes_at, changed.labels_at = begin, end, release
+        if over and phase_state(changed, now) != "closed":
             handouts.check_labels_unseen(session, changed)
-        moments = {name: time and time.isoformat() for name, time in (("opens", begin), ("closes", end))}
+        times = (("opens", begin), ("closes", end), ("labels", release))
+        moments = {name: time and time.isoformat() for name, time in times}
         record(session, store, actor, "phase.schedule", f"{slug}/{phase}", challenge_id=challenge.id, **moments)
         session.flush()
         return challenge_view(session, store, actor, challenge)

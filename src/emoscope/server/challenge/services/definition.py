@@ -1,7 +1,7 @@
 """The TOML file that defines a challenge, and its validation."""
 
 import tomllib
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -81,9 +81,9 @@ class PhaseDefinition(_Strict):
     max_bytes: int = Field(default=DEFAULT_MAX_BYTES, ge=1_000, le=1 << 30)
     published: bool = False  # show the paper's systems on the board
     humans: str | None = None  # "published", or a file of judgements (task,worker,label)
-    labels: Literal["secret", "closed", "next"] = (
-        "secret"  # when teams get the gold: never, at the close, or when the next phase opens
-    )
+    # When teams get the gold: never, at the close, when the next phase opens, or at a time, after which no submission
+    # is ranked.
+    labels: Literal["secret", "closed", "next"] | datetime = "secret"
 
     @field_validator("time_zone")
     @classmethod
@@ -94,11 +94,25 @@ class PhaseDefinition(_Strict):
             raise ValueError(f"unknown time zone {name!r}, expected one such as 'Europe/Berlin' or 'UTC'") from None
         return name
 
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _word_or_time(cls, value: Any) -> Any:
+        if isinstance(value, date) or value in ("secret", "closed", "next"):
+            return value
+        raise ValueError("expected 'secret', 'closed', 'next' or a time without quotes, such as 2030-01-10T00:00:00")
+
+    @property
+    def labels_at(self) -> datetime | None:
+        """When the labels are released, if that is at a given time."""
+        return self.moment(self.labels) if isinstance(self.labels, datetime) else None
+
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        opens, closes = self.moment(self.opens), self.moment(self.closes)
-        for time in (opens, closes):
+        opens, closes, labels = self.moment(self.opens), self.moment(self.closes), self.labels_at
+        for time in (opens, closes, labels):
             check_year(time)
+        if labels is not None and opens is not None and labels <= opens:
+            raise ValueError("'labels' must come after 'opens'")
         if closes is not None and (opens is None or closes <= opens):
             raise ValueError("'closes' must come after 'opens'")
         if self.board == "hidden" and self.public_share is not None:

@@ -1,4 +1,4 @@
-"""Files for participants: training data, and the labels of closed phases."""
+"""Files for participants: training data, and the labels of phases."""
 
 from datetime import datetime
 from pathlib import Path, PurePath
@@ -13,8 +13,10 @@ from emoscope.server.challenge.services.lookup import (
     find_organised,
     find_phase,
     find_team,
+    labels_out,
     organising,
     phase_state,
+    ranking_over,
     reading,
 )
 from emoscope.server.challenge.services.uploads import clean_file_name
@@ -104,10 +106,10 @@ def keep(
     title: str | None,
     phase: str | None,
 ) -> None:
-    """Add a file in the current transaction, but never the gold of a phase that has not closed."""
+    """Add a file in the current transaction, but never the gold of a phase that still ranks submissions."""
     now, name = store.clock(), clean_file_name(name)
     for other in session.scalars(select(Phase).where(Phase.gold_sha256 == stored.sha256)):
-        if phase_state(other, now) != "closed":
+        if not ranking_over(other, now):
             raise Conflict(f"{name} is the gold file of phase {other.name}; use its `labels` setting instead")
     earlier = next((file for file in _files(session, challenge) if file.name == name), None)
     if earlier is not None:
@@ -130,26 +132,31 @@ def keep(
 def labels_released(session: Session, phase: Phase, now: datetime) -> bool:
     """Whether teams can get a phase's gold.
 
-    It must have closed, the next phase must have opened if the challenge says so, and no phase of any challenge with
-    the same items may still be running.
+    The time of their release must have come; or the phase must have closed, and the next one opened if the challenge
+    says so. And no phase of any challenge with the same items may still rank submissions.
     """
+    if not labels_out(phase, now) and not _released_after(phase, now):
+        return False
+    same = (Phase.gold_sha256 == phase.gold_sha256) | (Phase.unlabelled_sha256 == phase.unlabelled_sha256)
+    return all(ranking_over(other, now) for other in session.scalars(select(Phase).where(same)))
+
+
+def _released_after(phase: Phase, now: datetime) -> bool:
+    """Whether the phase has closed, and the next one opened if its labels wait for that."""
     if phase.labels == "secret" or phase_state(phase, now) != "closed":
         return False
     after = [other for other in phase.challenge.phases if other.position > phase.position]
-    if phase.labels == "next" and not (after and phase_state(after[0], now) != "planned"):
-        return False
-    same = (Phase.gold_sha256 == phase.gold_sha256) | (Phase.unlabelled_sha256 == phase.unlabelled_sha256)
-    return all(phase_state(other, now) == "closed" for other in session.scalars(select(Phase).where(same)))
+    return phase.labels == "closed" or bool(after and phase_state(after[0], now) != "planned")
 
 
 def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path, str]:
-    """The path and name of a closed phase's gold, for teams; downloads are recorded in the audit log."""
+    """The path and name of a phase's released gold, for teams; downloads are recorded in the audit log."""
     with store.database.write() as session:
         challenge = find_challenge(session, actor, slug)
         check_registered(session, actor, challenge)
         chosen = find_phase(challenge, phase)
         if not labels_released(session, chosen, store.clock()):
-            raise NotFound(f"the labels of phase {phase} are not available{_WHEN.get(chosen.labels, '')}")
+            raise NotFound(f"the labels of phase {phase} are not available{_when(chosen, store.clock())}")
         thing = f"{slug}/{phase}"
         seen = select(AuditEntry.id).where(
             AuditEntry.action == _GIVEN, AuditEntry.object == thing, AuditEntry.actor == actor.label[:120]
@@ -160,8 +167,14 @@ def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path
         return store.files.path("gold", chosen.gold_sha256), f"{given.stem}-labels{given.suffix}"
 
 
-def check_labels_unseen(session: Session, phase: Phase) -> None:
-    """Refuse to reopen a phase whose labels were downloaded."""
+def _when(phase: Phase, now: datetime) -> str:
+    if phase.labels_at is not None and phase.labels_at > now:
+        return f"; teams get them at {phase.labels_at.isoformat(timespec='minutes')}"
+    return _WHEN.get(phase.labels, "")
+
+
+def check_labels_unseen(session: Session, phase: Phase, action: str = "be reopened") -> None:
+    """Refuse to reopen a phase whose labels were downloaded, or another action."""
     thing = f"{phase.challenge.slug}/{phase.name}"
     if session.scalar(select(AuditEntry.id).where(AuditEntry.action == _GIVEN, AuditEntry.object == thing).limit(1)):
-        raise Conflict(f"phase {phase.name} cannot be reopened: its labels have been downloaded")
+        raise Conflict(f"phase {phase.name} cannot {action}: its labels have been downloaded")

@@ -78,6 +78,16 @@ def state_between(opens: datetime | None, closes: datetime | None, now: datetime
     return "open" if closes is None or now < closes else "closed"
 
 
+def labels_out(phase: Phase, now: datetime) -> bool:
+    """Whether the time at which a phase's labels are released has come; submissions from then on are not ranked."""
+    return phase.labels_at is not None and phase.labels_at <= now and phase_state(phase, now) != "planned"
+
+
+def ranking_over(phase: Phase, now: datetime) -> bool:
+    """Whether no further submission can be ranked: the phase has closed, or its labels are out."""
+    return phase_state(phase, now) == "closed" or labels_out(phase, now)
+
+
 def require_running(challenge: Challenge, now: datetime) -> None:
     """Refuse if all phases have closed."""
     if all(phase_state(phase, now) == "closed" for phase in challenge.phases):

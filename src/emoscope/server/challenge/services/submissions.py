@@ -20,6 +20,7 @@ from emoscope.server.challenge.services.lookup import (
     board_visible,
     find_phase,
     find_team,
+    labels_out,
     open_phase_of,
     phase_state,
     provisional,
@@ -110,6 +111,8 @@ def submit(
                 record(session, store, actor, "submission.reject", thing, challenge_id=challenge.id)
             else:
                 log(session, submission.id, received, f"received {part.size:,} bytes and verified")
+                if labels_out(current, received):
+                    log(session, submission.id, received, "the phase's labels are out, so it is scored but not ranked")
                 queue_scoring(session, submission, current, scorer, received)
                 record(session, store, actor, "submission.accept", thing, challenge_id=challenge.id, sha256=part.sha256)
             accepted = _view(actor, submission, scorer, received)
@@ -213,8 +216,12 @@ def submission_file(store: Store, actor: Actor, submission_id: str) -> tuple[Pat
 
 
 def _check_changeable(actor: Actor, phase: Phase, now: datetime) -> None:
-    if not actor.organises(phase.challenge_id) and phase_state(phase, now) != "open":
+    if actor.organises(phase.challenge_id):
+        return
+    if phase_state(phase, now) != "open":
         raise Conflict("only an organiser can change this once the phase has closed")
+    if labels_out(phase, now):
+        raise Conflict("only an organiser can change this once the phase's labels are out")
 
 
 def _set_deleted(store: Store, actor: Actor, submission_id: str, *, deleted: bool) -> None:
@@ -240,7 +247,8 @@ def choose_submission(store: Store, actor: Actor, submission_id: str, *, chosen:
         now = store.clock()
         if phase.counts == "last":
             raise Conflict(f"in phase {phase.name} the last submission counts, so there is nothing to choose")
-        if submission.state in {"rejected", "failed"} or submission.deleted_at is not None:
+        unlisted = submission.deleted_at is not None or labels_out(phase, submission.received_at)
+        if submission.state in {"rejected", "failed"} or unlisted:
             raise Conflict("only a submission that can appear on the leaderboard can be chosen")
         _check_changeable(actor, phase, now)
         find_team(session, challenge, submission.team_id, lock=True)
@@ -313,6 +321,7 @@ def _view(
         figures=figures_of(actor, phase, newest, now) if newest and board_visible(actor, phase, now) else None,
         stale=newest is not None and not fresh,
         chosen=submission.chosen_at is not None,
-        can_choose=phase.counts != "last" and phase_state(phase, now) == "open",
+        can_choose=phase.counts != "last" and phase_state(phase, now) == "open" and not labels_out(phase, now),
+        late=labels_out(phase, submission.received_at),
         log=tuple(LogLine.of(line) for line in submission.log) if with_log else (),
     )

@@ -16,6 +16,7 @@ from emoscope.server.challenge.services.lookup import state_between
 from emoscope.server.challenge.views import ChallengeView, PhaseView
 from emoscope.server.errors import Invalid, NotFound
 from emoscope.server.http.forms import Values
+from emoscope.server.http.rendering import in_zone
 from emoscope.server.store.names import name_key
 
 router = console_router("/phases")
@@ -55,11 +56,15 @@ def _schedule(
     phase: PhaseName,
     opens: ShortField = "",
     closes: ShortField = "",
+    labels: ShortField = "",
     confirm: ShortField = "",
 ) -> Values:
-    """Set both times; if that opens, closes or reopens the phase immediately, its name must be typed."""
+    """Set the times; if that opens, closes or reopens the phase immediately, its name must be typed."""
     challenge, before = _phase(visitor, slug, phase)
-    begin, end = (_moment(name, text, before.time_zone) for name, text in (("opens", opens), ("closes", closes)))
+    typed = (("opens", opens), ("closes", closes), ("labels", labels))
+    begin, end, release = (_moment(name, text, before.time_zone) for name, text in typed)
+    if before.labels_at is not None and labels == in_zone(before.labels_at, before.time_zone):
+        release = before.labels_at  # the form shows no seconds
     state = state_between(begin, end, visitor.store.clock())
     if state != before.state:
         visitor.must_confirm(
@@ -69,11 +74,12 @@ def _schedule(
             title=f"With these times, phase {phase} is {state} immediately",
             text=_BECOMES[state],
             back=f"/challenges/{slug}/organise/phases",
-            hidden={"opens": opens, "closes": closes},
+            hidden=dict(typed),
             button="Save these times",
         )
-    gone = {name for name, moment in (("opens", begin), ("closes", end)) if moment is None}
-    visitor.ask(challenges.reschedule, slug, phase, opens=begin, closes=end, clear=gone)
+    times = {"opens": begin, "closes": end, "labels": release}
+    gone = {name for name, moment in times.items() if moment is None}
+    visitor.ask(challenges.reschedule, slug, phase, **times, clear=gone)
     return {"done": f"The times of {before.title} were saved."}
 
 
