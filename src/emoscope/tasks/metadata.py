@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from pydantic import Field, StringConstraints, model_validator
 
 from emoscope.core.frozen import FrozenModel
-from emoscope.core.metrics import Metric
+from emoscope.core.metrics import Metric, MetricName
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]*$")]
@@ -55,6 +55,7 @@ class TaskMetadata(FrozenModel):
     labels: tuple[str, ...] = Field(min_length=2)
     neutral_label: str | None  # the label for "no emotion", if there is one
     metric: Metric
+    further_metrics: tuple[MetricName, ...] = ()  # that the paper reports beside the official one
     citation: str
     home: str
     terms: str

@@ -3,13 +3,19 @@
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from emoscope.server.challenge.pages.board_plot import history_plot
+from emoscope.server.challenge.services.actor import OPERATOR
+from emoscope.server.challenge.services.challenges import close_phase
 from emoscope.server.challenge.views import BoardView, Entry, HistoryPoint
 from emoscope.server.http.rendering import templates
 from emoscope.server.markdown import markdown
+from emoscope.server.store import Store
+from emoscope.server.store.models import Result
 from kits.challenge_kit import phase, rows_of
 from kits.challenge_site import Site, bearer, form_secret, opened_site
 
@@ -241,3 +247,21 @@ def test_new_score_is_drawn() -> None:
     assert plot is not None
     begin, end = re.fullmatch(r"M([\d.]+) [\d.]+H([\d.]+)", plot["sparks"]["new"]).groups()  # type: ignore[union-attr]
     assert float(end) - float(begin) >= 50
+
+
+def test_further_metrics_have_columns(tmp_path: Path) -> None:
+    with opened_site(tmp_path, phases=phase("practice", opens=datetime(2020, 1, 1))) as site:
+        token = site.team()
+        sent = site.submit(token).json()["id"]
+        site.final(token, sent)
+        store: Store = site.client.app.state.store  # type: ignore[attr-defined]
+        with store.database.write() as session:  # as the scorer of EmotionX returns it
+            result = session.scalars(select(Result)).one()
+            result.figures = {**result.figures, "further": {"macro-f1": 0.4321}}
+        assert "macro-f1" not in site.client.get("/challenges/mine/board/practice").text
+        close_phase(store, OPERATOR, "mine", "practice")
+        page = site.client.get("/challenges/mine/board/practice?sort=by-macro-f1").text
+        assert re.search(r'aria-sort="descending"><a [^>]*>macro-f1<', page)
+        assert "<td>0.4321</td>" in page
+        site.client.post("/sign-in", data={"csrf": form_secret(site.client.get("/sign-in").text), "token": token})
+        assert "macro-f1 0.4321" in site.client.get(f"/submissions/{sent}").text

@@ -11,9 +11,11 @@ from sqlalchemy import text
 
 from emoscope.core import plots
 from emoscope.core.errors import InputError
+from emoscope.evaluation.score import evaluate
 from emoscope.server.challenge.board.chart import board_chart
 from emoscope.server.challenge.board.export import board_text, export_challenge
 from emoscope.server.challenge.board.leaderboard import leaderboard
+from emoscope.server.challenge.pages.board_plot import sorted_entries
 from emoscope.server.challenge.scoring.worker import ScoringWorker
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 from emoscope.server.challenge.services.challenges import close_phase, create_challenge, replace_gold
@@ -21,6 +23,7 @@ from emoscope.server.challenge.services.submissions import get_submission, submi
 from emoscope.server.errors import Rejected
 from emoscope.server.store import Store
 from emoscope.server.store.models import Base
+from emoscope.tasks import get_task
 from emoscope.tasks.published import published
 from kits.challenge_kit import (
     GOLD,
@@ -33,6 +36,7 @@ from kits.challenge_kit import (
     rows_of,
     team,
 )
+from kits.task_files import emotionx_file
 
 
 def test_published_systems_and_people_are_listed_unranked(store: Store, clock: Clock, tmp_path: Path) -> None:
@@ -150,6 +154,52 @@ def test_public_export_has_no_hidden_board_and_no_submissions(store: Store, cloc
     assert [board["phase"] for board in full["boards"]] == ["practice", "final"]
     assert full["submissions"][0]["figures"]["score"] == 1
     assert made.token not in json.dumps(full)
+
+
+SAID = {"Good": ["joy", "sadness", "joy", "neutral", "joy"], "Calm": ["neutral"] * 5}
+
+
+def emotionx_board(store: Store, clock: Clock, folder: Path, head: str = "") -> dict[str, Path]:
+    """A scored challenge `mine` of EmotionX with these teams; their files."""
+    emotionx_file(folder / "gold.json", ["joy", "sadness", "anger", "neutral", "surprise"])
+    lines = [{"speaker": "Ross", "utterance": f"line {number}"} for number in range(5)]
+    (folder / "given.json").write_text(json.dumps([lines]))
+    phases = phase("one", unlabelled="given.json", gold="gold.json")
+    toml = folder / "mine.toml"
+    toml.write_text(f'slug = "mine"\ntitle = "Mine"\ntask = "emotionx-friends"\n{head}\n{phases}')
+    create_challenge(store, OPERATOR, toml)
+    files = {name: emotionx_file(folder / f"{name}.json", labels, submitted=True) for name, labels in SAID.items()}
+    for name, file in files.items():
+        submit(store, team(store, "mine", name)[0], "mine", None, io.BytesIO(file.read_bytes()), file_name="a.json")
+    finish_jobs(store, clock)
+    return files
+
+
+def test_emotionx_boards_show_macro_f1_too(store: Store, clock: Clock, tmp_path: Path) -> None:
+    files = emotionx_board(store, clock, tmp_path)
+    running = leaderboard(store, PUBLIC, "mine", "one")
+    assert (running.further_metrics, [entry.further for entry in running.entries]) == ((), [{}, {}])
+    close_phase(store, OPERATOR, "mine", "one")
+    board = leaderboard(store, PUBLIC, "mine", "one")
+    # Three of four right; joy has a false positive, anger is missed. And one of four, with neutral alone.
+    assert {entry.name: (entry.score, entry.further) for entry in board.entries} == {
+        "Good": (0.75, {"macro-f1": pytest.approx((2 / 3 + 1 + 0 + 1) / 4)}),
+        "Calm": (0.25, {"macro-f1": pytest.approx(0.4 / 4)}),
+    }
+    task = get_task("emotionx-friends")
+    for entry in board.entries:  # as `emoscope evaluate` prints it
+        scores = evaluate(task, tmp_path / "gold.json", files[entry.name], samples=10).scores
+        assert entry.further["macro-f1"] == scores.macro_f1
+    header, first, _ = csv.reader(board_text(board, "csv").splitlines())
+    assert first[header.index("macro-f1")] == str(board.entries[0].further["macro-f1"])
+    assert sorted_entries(board.entries, "by-macro-f1", descending=False)[0].name == "Calm"
+
+
+def test_a_metric_that_ranks_is_not_shown_again(store: Store, clock: Clock, tmp_path: Path) -> None:
+    emotionx_board(store, clock, tmp_path, head='metric = "macro-f1"')
+    close_phase(store, OPERATOR, "mine", "one")
+    board = leaderboard(store, PUBLIC, "mine", "one")
+    assert (board.metric, board.further_metrics) == ("macro-f1", ())
 
 
 @pytest.mark.data

@@ -100,7 +100,7 @@ def test_a_lost_worker_loses_its_job_to_another_and_cannot_score_it_too(
     assert taken is not None
     assert (taken.id, taken.lost, taken.attempts) == (lost.id, 1, 1)
     assert not extend(store, lost, LEASE)
-    figures = {"score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}}
+    figures = {"score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}, "further": {}}
     assert not queue.keep_score(store, lost, figures)
     assert not queue.fail(store, lost, "too late")
     assert queue.keep_score(store, taken, figures)
@@ -173,7 +173,7 @@ def test_several_workers_share_the_work_and_do_none_twice(store: Store, tmp_path
     instant = (
         sys.executable,
         "-c",
-        'print(\'{"ok": true, "score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}}\')',
+        'print(\'{"ok": true, "score": 0.5, "low": 0.4, "high": 0.6, "per_class": {}, "further": {}}\')',
     )
 
     def work() -> None:

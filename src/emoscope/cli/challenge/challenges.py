@@ -24,7 +24,7 @@ from emoscope.server.challenge import services
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 
 if TYPE_CHECKING:
-    from emoscope.server.challenge.views import BoardView, ChallengeView, FileView, SurveyTable
+    from emoscope.server.challenge.views import BoardView, ChallengeView, Entry, FileView, SurveyTable
     from emoscope.server.store import Store
 
 
@@ -211,6 +211,7 @@ def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
             "name": lambda entry: entry.name if entry.kind == "team" else f"{entry.name} [{entry.kind}]",
             "state": lambda entry: "stale" if entry.stale else entry.state or entry.note,
             board.metric: lambda entry: entry.score if entry.score is None else f"{entry.score:.{board.digits}f}",
+            **{name: partial(_further, name) for name in board.further_metrics},
             **{"low": "low", "high": "high", "cluster": "cluster", "first that differs": "first_different"},
             **{"previous rank": "former_rank", "submissions": "submissions"},
         },
@@ -224,6 +225,10 @@ def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
         values = statistics.model_dump(exclude={"teams"}).items()
         yield f"{counted(statistics.teams, 'team')}: " + ", ".join(f"{name} {value:.4f}" for name, value in values)
     yield from map(Text, [*board.notes, *_comparison_notes(board, slug)])
+
+
+def _further(metric: str, entry: "Entry") -> str | None:
+    return None if metric not in entry.further else f"{entry.further[metric]:.4f}"
 
 
 def _comparison_notes(board: "BoardView", slug: str) -> list[str]:

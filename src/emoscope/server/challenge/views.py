@@ -242,12 +242,13 @@ class QuotaView(View):
 
 
 class Figures(View):
-    """A score with its interval; `per_class` only if the score is not rounded."""
+    """A score with its interval; `per_class` and `further` only if the score is not rounded."""
 
     score: float
     low: float
     high: float
     per_class: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)  # precision, recall, f1
+    further: Mapping[str, float] = Field(default_factory=dict)  # by the other metrics that the task's paper reports
     part: Part = "all"
     digits: int = 4  # to show
 
@@ -308,6 +309,7 @@ class Entry(View):
     low: float | None = None
     high: float | None = None
     per_class: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
+    further: Mapping[str, float] = Field(default_factory=dict)  # by metrics that do not rank
     cluster: int | None = None
     first_different: int | None = None  # the first row below that differs significantly
     received: Moment | None = None
@@ -368,6 +370,7 @@ class BoardView(View):
     comparison_failed: bool = False  # organisers see why among the jobs
     level: float
     former: str | None = None  # the title of the previous phase
+    further_metrics: tuple[str, ...] = ()  # that do not rank, once the phase has closed
     winners: tuple[ClassWinner, ...] = ()  # once the phase has closed
     statistics: Statistics | None = None  # once the phase has closed
     notes: tuple[str, ...] = ()

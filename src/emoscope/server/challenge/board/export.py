@@ -22,16 +22,19 @@ _FIGURES = ("precision", "recall", "f1")
 
 
 def board_text(board: BoardView, kind: Literal["csv", "json"]) -> str:
-    """A board as JSON, or as CSV with a column for each figure of each label."""
+    """A board as JSON, or as CSV with a column for each further metric and each figure of each label."""
     if kind == "json":
         return json.dumps(board.as_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     labels = list(dict.fromkeys(label for entry in board.entries for label in entry.per_class))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*_COLUMNS, *(f"{figure}_{label}" for label in labels for figure in _FIGURES)])
+    writer.writerow(
+        [*_COLUMNS, *board.further_metrics, *(f"{figure}_{label}" for label in labels for figure in _FIGURES)]
+    )
     for entry in board.entries:
         values = entry.as_dict()
-        figures = [entry.per_class.get(label, {}).get(key) for label in labels for key in _FIGURES]
+        figures = [entry.further.get(name) for name in board.further_metrics]
+        figures += [entry.per_class.get(label, {}).get(key) for label in labels for key in _FIGURES]
         writer.writerow([cell(value) for value in [*(values[column] for column in _COLUMNS), *figures]])
     return out.getvalue()
 

@@ -109,6 +109,7 @@ def leaderboard(
         computed=now,
         entries=(*entries, *unranked),
         former=former,
+        further_metrics=tuple(dict.fromkeys(name for entry in entries for name in entry.further)),
         winners=winners,
         statistics=spread,
         clusters_ready=ready or not ranked,

@@ -39,7 +39,7 @@ def _board_page(
     except NotAllowed as hidden:
         return visitor.page("board_hidden.html.j2", error=hidden, challenge=challenge, phase=phase)
     labels = [label for label in challenge.labels if any(label in entry.per_class for entry in board.entries)]
-    if sort not in _SORTS | {f"f1-{label}" for label in labels}:
+    if sort not in _SORTS | {f"f1-{label}" for label in labels} | {f"by-{name}" for name in board.further_metrics}:
         sort = "rank"
     order = order if order in ("asc", "desc") else "asc" if sort in _ASCENDING else "desc"
     entries = list(board.entries)

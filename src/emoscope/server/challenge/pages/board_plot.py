@@ -118,6 +118,8 @@ def sorted_entries(entries: Sequence[Entry], key: str, *, descending: bool) -> l
             return None if entry.former_rank is None or entry.rank is None else entry.former_rank - entry.rank
         if key.startswith("f1-"):
             return entry.per_class.get(key.removeprefix("f1-"), {}).get("f1")
+        if key.startswith("by-"):
+            return entry.further.get(key.removeprefix("by-"))
         return getattr(entry, key)
 
     scored = [entry for entry in entries if value(entry) is not None]

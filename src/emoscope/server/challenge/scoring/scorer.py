@@ -127,6 +127,11 @@ def score(request: dict[str, Any]) -> dict[str, Any]:
             label: {"precision": result.precision, "recall": result.recall, "f1": result.f1}
             for label, result in evaluation.per_class.items()
         },
+        "further": {
+            name: getattr(evaluation.scores, name.replace("-", "_"))
+            for name in task.metadata.further_metrics
+            if name != task.metric.name
+        },
     }
 
 
