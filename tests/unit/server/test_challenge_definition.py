@@ -1,5 +1,6 @@
 """The definition file of a challenge: what is accepted, and how mistakes are reported."""
 
+import json
 import re
 import tomllib
 from datetime import UTC, datetime
@@ -8,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.server.challenge.services.actor import OPERATOR
-from emoscope.server.challenge.services.challenges import create_challenge
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
+from emoscope.server.challenge.services.challenges import create_challenge, open_phase
 from emoscope.server.challenge.services.definition import (
     Definition,
     FileDefinition,
@@ -18,8 +19,9 @@ from emoscope.server.challenge.services.definition import (
     ready_challenge,
     ready_challenges,
 )
-from emoscope.server.errors import Conflict
-from kits.challenge_kit import GOLD, Clock, opened_store, phase, rows_of, write_challenge
+from emoscope.server.challenge.services.handouts import challenge_file, list_files
+from emoscope.server.errors import Conflict, Unauthenticated
+from kits.challenge_kit import GOLD, Clock, opened_store, phase, rows_of, team, write_challenge
 from kits.task_files import emotionx_file, iest_file, labels_file
 
 PHASE = '[[phases]]\nname = "one"\ntitle = "One"\nunlabelled = "given.txt"\ngold = "gold.txt"\nper_day = 3\n'
@@ -32,6 +34,49 @@ def test_the_ready_challenges_are_valid(name: str, tmp_path: Path) -> None:
     found = read_definition(file)
     assert found.slug == found.task == name
     assert found.phases[-1].published
+
+
+TRAINING = {
+    "emocontext": ["train.txt"],
+    "emotionx-friends": ["friends.json", "friends.augmented.json"],
+    "emotionx-push": ["emotionpush.json", "emotionpush.augmented.json"],
+    "iest": ["train-v3.csv"],
+}
+
+
+@pytest.mark.parametrize("name", ready_challenges())
+def test_registered_teams_get_the_training_data_of_a_ready_challenge(name: str, tmp_path: Path) -> None:
+    toml = tmp_path / "ready.toml"
+    toml.write_text(ready_challenge(name))
+    definition = read_definition(toml)
+    for one in definition.phases:
+        _write_data(definition.task, tmp_path / one.unlabelled, labelled=False)
+        _write_data(definition.task, tmp_path / one.gold)
+    for file in definition.files:
+        _write_data(definition.task, tmp_path / file.file, ending="!")
+    with opened_store("sqlite", tmp_path / "live", Clock()) as store:
+        slug = create_challenge(store, OPERATOR, toml).slug
+        open_phase(store, OPERATOR, slug, definition.phases[0].name)
+        ana, _ = team(store, slug)
+        assert [file.name for file in list_files(store, PUBLIC, slug)] == TRAINING[name]
+        for file in TRAINING[name]:
+            assert challenge_file(store, ana, slug, file)[0].read_bytes() == (tmp_path / file).read_bytes()
+            with pytest.raises(Unauthenticated):
+                challenge_file(store, PUBLIC, slug, file)
+
+
+def _write_data(task: str, path: Path, *, labelled: bool = True, ending: str = "") -> None:
+    """A small file of a task; one with another ending has other items."""
+    if task == "iest":
+        labels = ["joy", "joy", "fear", "fear"]
+        iest_file(path, [(label if labelled else "unknown", f"that{ending}") for label in labels])
+    elif task == "emocontext":
+        path.write_text(rows_of(GOLD if labelled else None).replace("tell me", f"tell me{ending}"))
+    else:
+        emotion = {"emotion": "joy"} if labelled else {}
+        path.write_text(
+            json.dumps([[{"speaker": "Ross", "utterance": f"line {n}{ending}", **emotion} for n in range(4)]])
+        )
 
 
 def test_the_emocontext_challenge_is_the_papers() -> None:
