@@ -9,13 +9,14 @@ import pytest
 
 from emoscope.core.errors import InputError
 from emoscope.server.challenge.board.leaderboard import leaderboard
-from emoscope.server.challenge.board.summary import statistics
+from emoscope.server.challenge.board.summary import class_winners, statistics
 from emoscope.server.challenge.board.techniques import techniques, techniques_text
 from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC, Actor
 from emoscope.server.challenge.services.challenges import close_phase
 from emoscope.server.challenge.services.merges import answer_merge, offer_merge
 from emoscope.server.challenge.services.reports import get_report, keep_report
 from emoscope.server.challenge.services.submissions import submit
+from emoscope.server.challenge.views import Entry
 from emoscope.server.errors import Invalid, NotAllowed, NotFound
 from emoscope.server.store import Store
 from kits.challenge_kit import Clock, answer, finish_jobs, made_challenge, phase, team
@@ -176,6 +177,25 @@ def test_winners_and_statistics_are_for_the_close(store: Store, clock: Clock, tm
     scores = [entry.score for entry in board.entries if entry.score is not None]
     assert (told.teams, told.max, told.min) == (2, max(scores), min(scores))
     assert told.median == pytest.approx(sum(scores) / 2)
+
+
+def test_classes_are_best_and_worst_for_teams() -> None:
+    f1 = {"A": {"happy": 0.5, "sad": 0.9, "angry": 0.7}, "B": {"happy": 0.6, "sad": 0.8, "angry": 0.4}}
+    entries = [
+        Entry(
+            kind="team",
+            name=name,
+            score=0.7,
+            rank=rank,
+            per_class={label: {"precision": value, "recall": value, "f1": value} for label, value in values.items()},
+        )
+        for rank, (name, values) in enumerate(f1.items(), start=1)
+    ]
+    assert {one.label: (one.team, one.best_for, one.worst_for) for one in class_winners(entries)} == {
+        "happy": ("B", 0, 1),
+        "sad": ("A", 2, 0),
+        "angry": ("A", 0, 1),
+    }
 
 
 def test_the_statistics_are_those_of_table_6() -> None:
