@@ -169,6 +169,7 @@ def test_winners_and_statistics_are_for_the_close(store: Store, clock: Clock, tm
     close_phase(store, OPERATOR, slug, "practice")
     board = leaderboard(store, PUBLIC, slug, "practice")
     assert {winner.team for winner in board.winners} == {"First"}
+    assert {winner.label for winner in board.winners} == {"happy", "sad", "angry"}  # not others, which is not scored
     happy = next(winner for winner in board.winners if winner.label == "happy")
     # Of two happy items the first is right in both; the second team says sad to the other.
     assert (happy.f1, happy.mean_f1) == (1.0, pytest.approx((1 + 2 / 3) / 2))
@@ -180,7 +181,10 @@ def test_winners_and_statistics_are_for_the_close(store: Store, clock: Clock, tm
 
 
 def test_classes_are_best_and_worst_for_teams() -> None:
-    f1 = {"A": {"happy": 0.5, "sad": 0.9, "angry": 0.7}, "B": {"happy": 0.6, "sad": 0.8, "angry": 0.4}}
+    f1 = {
+        "A": {"others": 0.95, "happy": 0.5, "sad": 0.9, "angry": 0.7},
+        "B": {"others": 0.3, "happy": 0.6, "sad": 0.8, "angry": 0.4},
+    }
     entries = [
         Entry(
             kind="team",
@@ -191,7 +195,9 @@ def test_classes_are_best_and_worst_for_teams() -> None:
         )
         for rank, (name, values) in enumerate(f1.items(), start=1)
     ]
-    assert {one.label: (one.team, one.best_for, one.worst_for) for one in class_winners(entries)} == {
+    assert [one.best_for for one in class_winners(entries)] == [1, 0, 1, 0]
+    found = class_winners(entries, ("happy", "sad", "angry"))
+    assert {one.label: (one.team, one.best_for, one.worst_for) for one in found} == {
         "happy": ("B", 0, 1),
         "sad": ("A", 2, 0),
         "angry": ("A", 0, 1),

@@ -84,7 +84,7 @@ def leaderboard(
 
     entries = [entry_of(standing, row) for row, standing in enumerate(ranked, start=1)]
     scores = [entry.score for entry in entries if entry.score is not None]
-    winners, spread = (class_winners(entries), statistics(scores)) if not running else ((), None)
+    winners, spread = ((), None) if running else (class_winners(entries, task.metric.labels), statistics(scores))
     beside = _published(task.name) if published and phase.published else []
     if people := phase.humans:
         note = f"{people['items']:,} judgements"

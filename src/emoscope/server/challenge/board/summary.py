@@ -1,20 +1,24 @@
 """Statistics of a closed board: the best team for each class, and the distribution of scores."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from emoscope.server.challenge.views import ClassWinner, Entry, Statistics
 
 
-def class_winners(teams: Sequence[Entry]) -> tuple[ClassWinner, ...]:
-    """The team with the best F1 for each class, the higher-ranked on ties; empty without per-class figures."""
+def class_winners(teams: Sequence[Entry], scored: Collection[str] | None = None) -> tuple[ClassWinner, ...]:
+    """The team with the best F1 for each class, the higher-ranked on ties; empty without per-class figures.
+
+    `scored` are the classes that the metric is over, by default all: in EmoContext *others* would be every team's best.
+    """
     entries = [entry for entry in teams if entry.per_class]
-    labels = list(dict.fromkeys(label for entry in entries for label in entry.per_class))
+    known = dict.fromkeys(label for entry in entries for label in entry.per_class)
+    labels = [label for label in known if scored is None or label in scored]
     f1 = {label: [entry.per_class[label]["f1"] for entry in entries] for label in labels}
-    best = Counter(max(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in entries)
-    worst = Counter(min(entry.per_class, key=lambda label: entry.per_class[label]["f1"]) for entry in entries)
+    best = Counter(max(labels, key=lambda label: entry.per_class[label]["f1"]) for entry in entries)
+    worst = Counter(min(labels, key=lambda label: entry.per_class[label]["f1"]) for entry in entries)
     winners = []
     for label in labels:
         winner = max(entries, key=lambda entry: entry.per_class[label]["f1"])
