@@ -218,9 +218,6 @@ def bundle_cli(
         typer.Option(help="The report of a student trained with hold_out=true; by default the students' own."),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the model.")] = "default",
-    min_count: Annotated[
-        int, typer.Option(min=1, help="Spell words with shorter pieces if they occur less often in the data.")
-    ] = 1,
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
 ) -> CommandResult:
@@ -229,7 +226,7 @@ def bundle_cli(
 
     with console(stderr=True).status("exporting"):
         context = FitContext(resources=data_root(data))
-        student_bundle(students, output, context, report=report, name=name, min_count=min_count, force=force)
+        student_bundle(students, output, context, report=report, name=name, force=force)
     size = folder_size(output)
     text = f"{output}: {size / 1e6:.1f} MB; use it with emoscope.load({str(output)!r}, labels=...)"
     return CommandResult({"output": output, "bytes": size}, text)

@@ -28,14 +28,12 @@ def student_bundle(
     *,
     report: Path | None = None,
     name: str = "default",
-    min_count: int = 1,
     force: bool = False,
 ) -> None:
     """Export a student, or several with different heads as one model; the first head is the default.
 
     `report` is that of students trained in the same way but with a held-out part (`judge`), by default their own. The
-    vocabulary is that of all available text; words that occur less than `min_count` times are spelled with shorter
-    pieces.
+    vocabulary is that of all available text; rarer words are spelled with shorter pieces.
     """
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
@@ -61,7 +59,6 @@ def student_bundle(
         dialogues=[each.context for examples in kinds for each in spread(examples, CALIBRATION // len(kinds))],
         learnt=reduce(or_, records) if records else None,
         vocabulary=[text for example in texts + more for text in example.dialogue.texts],
-        min_count=min_count,
         force=force,
     )
 

@@ -41,7 +41,6 @@ def export_bundle(
     heads: Sequence[Head],
     dialogues: Sequence[Dialogue] | None,
     vocabulary: Sequence[str] | None = None,
-    min_count: int = 1,
     reference: Sequence[Dialogue] = REFERENCE,
     learnt: LearntItems | None = None,
     force: bool = False,
@@ -49,16 +48,15 @@ def export_bundle(
     """Write a model folder for `emoscope.load`: networks become ONNX graphs, everything else is kept as it is.
 
     Several classifiers become one model. `heads` are the label sets, the first being the default. `dialogues`, a few
-    hundred typical ones, calibrate 8-bit weights; without them the weights are not quantised. Word pieces that occur
-    less than `min_count` times in the texts `vocabulary` are dropped to make the model smaller. `learnt` records the
-    items the model learnt.
+    hundred typical ones, calibrate 8-bit weights; without them the weights are not quantised. Word pieces that do not
+    occur in the texts `vocabulary` are dropped to make the model smaller. `learnt` records the items the model learnt.
     """
     check_installed(*PACKAGES, extra="train")
     from emoscope.models.torch.multitask import export_together
 
     bundle = Bundle(name=name, task=task, heads=tuple(heads))
     with TemporaryDirectory() as work, new_run_folder(folder, force=force, mark=FILE) as part:
-        exporter = Exporter(Path(work), reference, dialogues, vocabulary, min_count)
+        exporter = Exporter(Path(work), reference, dialogues, vocabulary)
         labels = {head.name: head.labels for head in heads}
         if isinstance(model, Block):
             exported = model.export(exporter)

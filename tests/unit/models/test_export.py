@@ -185,18 +185,6 @@ def test_pruning_keeps_what_is_used(tmp_path: Path) -> None:
     assert small.special == [numbers.index(number) for number in tokenizer.special]
 
 
-def test_pruning_drops_rare_words(tmp_path: Path) -> None:
-    _, tokenizer = load_encoder(str(make_tiny_encoder(tmp_path / "bert")))
-    texts = ["joey", "chandler", "joey"]
-    (joey,), (chandler,), _ = tokenizer.token_ids(texts)
-    assert {joey, chandler} <= used_pieces(tokenizer, texts)
-    frequent = used_pieces(tokenizer, texts, min_count=2)
-    assert joey in frequent
-    assert chandler not in frequent
-    (smile,) = tokenizer.token_ids(["😂"])
-    assert set(smile) <= frequent, "emoji stay, however rare"
-
-
 def test_a_pruned_model_scores_known_words_alike(tmp_path: Path) -> None:
     network = tiny_network(tmp_path)
     texts = ["i am so happy", "why did you lie"]

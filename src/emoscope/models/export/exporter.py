@@ -24,15 +24,14 @@ class Exporter:
     """The folder for graphs during an export, and the options for transformers.
 
     With `calibration`, dialogues like those to be labelled, the weights are quantised to 8 bits. With the texts
-    `vocabulary`, tokens that occur less than `min_count` times in them are dropped. The graphs are checked with
-    `reference` whenever they are loaded.
+    `vocabulary`, tokens that do not occur in them are dropped. The graphs are checked with `reference` whenever they
+    are loaded.
     """
 
     folder: Path
     reference: Sequence[Dialogue]
     calibration: Sequence[Dialogue] | None = None
     vocabulary: Sequence[str] | None = None
-    min_count: int = 1
     _numbers: "count[int]" = field(default_factory=count)
     _encoders: dict[tuple[int, int], Path] = field(default_factory=dict)
 

@@ -41,7 +41,7 @@ def export_network(
 
     Several networks in one folder have names and share `weights`; they must have the same tokenizer.
     """
-    source = Source(network, options, columns)
+    source = Source(network, options.vocabulary, columns)
     feeds = source.feeds(options.reference)
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = folder / TOKENIZER
@@ -66,7 +66,7 @@ def export_network(
 class Source:
     """The parts of a network that go into its graphs."""
 
-    def __init__(self, network: Network, options: Exporter, columns: Sequence[int] | None) -> None:
+    def __init__(self, network: Network, vocabulary: Sequence[str] | None, columns: Sequence[int] | None) -> None:
         if not isinstance(network, Transformer):
             raise EmoscopeError(
                 f"cannot export {type(network).__name__}: only fine-tuned transformers run without torch"
@@ -77,9 +77,8 @@ class Source:
         architecture = read_architecture(encoder, network.window.length)
         self.tokenizer_json = tokenizer.description()
         numbers = list(range(len(tokenizer)))
-        if options.vocabulary is not None:
-            used = used_pieces(tokenizer, options.vocabulary, options.min_count)
-            self.tokenizer_json, numbers = pruned_tokenizer(self.tokenizer_json, used)
+        if vocabulary is not None:
+            self.tokenizer_json, numbers = pruned_tokenizer(self.tokenizer_json, used_pieces(tokenizer, vocabulary))
         self.architecture = replace(architecture, pieces=architecture.pieces[numbers])
         special = {role: numbers.index(getattr(tokenizer, role)) for role in ROLES}
         # A frozen encoder gets no segment ids.

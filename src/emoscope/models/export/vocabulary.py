@@ -1,7 +1,6 @@
 """Pruning a WordPiece vocabulary: tokens that chat does not use are spelled with shorter ones."""
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -11,13 +10,11 @@ from emoscope.models.text.tokenizer import Tokenizer
 _CONTINUES = "##"
 
 
-def used_pieces(tokenizer: Tokenizer, texts: Iterable[str], min_count: int = 1) -> set[int]:
-    """The ids of tokens that occur at least `min_count` times in texts, or in the names of emoji."""
+def used_pieces(tokenizer: Tokenizer, texts: Iterable[str]) -> set[int]:
+    """The ids of tokens that occur in texts or in the names of emoji."""
     from emoji import EMOJI_DATA
 
-    counts = Counter(number for row in tokenizer.token_ids(list(texts)) for number in row)
-    frequent = {number for number, count in counts.items() if count >= min_count}
-    return frequent.union(*tokenizer.token_ids(list(EMOJI_DATA)))
+    return set[int]().union(*tokenizer.token_ids([*texts, *EMOJI_DATA]))
 
 
 def pruned_tokenizer(description: str, used: Collection[int]) -> tuple[str, list[int]]:
