@@ -58,8 +58,12 @@ def _iest(folder: Path, data: Path) -> None:
     gold = [line.split("\t")[0] for line in (data / "trial.csv").read_text("utf-8").splitlines()]
     _predictions(folder, gold, "joy")
     _csv(folder / "crowd.csv", [("task", "worker", "label"), *((n, "ann", label) for n, label in enumerate(gold))])
-    judged = [line.split("\t")[0] for line in (folder / "trial.csv").read_text("utf-8").splitlines()]
-    _csv(folder / "gold.csv", [("task", "label"), *((n, label) for n, label in enumerate(judged[:6]))])
+    tweets = [line.split("\t") for line in (folder / "trial.csv").read_text("utf-8").splitlines()]
+    _csv(folder / "gold.csv", [("task", "label"), *((n, label) for n, (label, _) in enumerate(tweets[:6]))])
+    (folder / "study").mkdir()
+    _csv(folder / "study" / "gold.csv", [("task", "label", "text"), *((n, *tweet) for n, tweet in enumerate(tweets))])
+    people = [(n, worker, label) for n, (label, _) in enumerate(tweets) for worker in ("ann", "ben")]
+    _csv(folder / "judgements.csv", [("task", "worker", "label"), *people])
 
 
 def _emotionx(folder: Path, data: Path) -> None:

@@ -16,7 +16,7 @@ from emoscope.distil.student import REPORT
 from emoscope.runs.export import export_bundle, spread
 from emoscope.tasks import get_task
 
-CALIBRATION = 320  # dialogues that calibrate the 8-bit ranges
+CALIBRATION = 640  # dialogues that calibrate the 8-bit ranges
 # Texts besides the tasks' own whose word pieces are kept, by whether the student has heads for the tasks.
 VOCABULARY = {True: ("everyday", "comments", "meld", "tweets", "isear"), False: ("everyday", "comments")}
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from emoscope import load
 from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
 
@@ -41,6 +42,24 @@ def test_detect_turns() -> None:
     assert answer["label"] == "joy"
     assert set(answer) == {"label", "scores", "truncated", "note"}
     assert "joy" in emoscope("detect", "how are you", "fine, you?", "I am so happy 😂").stdout
+
+
+@pytest.mark.parametrize("model", ["default", "open"])
+def test_the_turns_before_change_the_answer(model: str) -> None:
+    detector = load(model)
+    news = ["I passed the exam!", "WOOT! Congratulations!", "I am crying"]
+    assert (detector.detect(news).label, detector.detect(news[2:]).label) == ("joy", "sadness")
+
+
+def test_dialogues_of_emocontexts_table_1() -> None:
+    detector = load("default")
+    assert (
+        detector.detect(
+            ["How dare you to slap my child", "I will do that to you too", "Just try to do that once"]
+        ).label
+        == "anger"
+    )
+    assert detector.detect(["I was hurt by u more", "You didn't mean it.", "say u love me"]).label == "sadness"
 
 
 def test_detect_timeline() -> None:

@@ -9,7 +9,7 @@ from pydantic_core import CoreSchema
 from emoscope.server.http.schemas import StrictInput, Text, example
 from emoscope.server.settings import Limits
 
-EXAMPLE_TURNS: list[JsonValue] = ["I just qualified for the internship", "WOOT! Congratulations!", "I started crying"]
+EXAMPLE_TURNS: list[JsonValue] = ["I passed the exam!", "WOOT! Congratulations!", "I am crying"]
 _EXAMPLE_SCORES: JsonDict = {"others": 0.04, "happy": 0.9, "sad": 0.05, "angry": 0.01}
 _EXAMPLE_DETECTION: JsonDict = {"label": "happy", "scores": _EXAMPLE_SCORES, "truncated": False, "note": None}
 
