@@ -158,7 +158,10 @@ def keep_score(session: Session, store: Store, job: Job, answer: dict[str, Any])
         gold_sha256=job.gold_sha256,
         score=answer["score"],
         public_score=answer.get("public_score"),
-        figures={key: answer[key] for key in ("low", "high", "per_class", "further")},
+        figures={
+            **{key: answer[key] for key in ("low", "high", "per_class")},
+            "further": answer.get("further", {}),
+        },
         created_at=now,
     )
     session.add(result)
