@@ -55,9 +55,7 @@ class BackTranslator:
         if not self.via or len(set(self.via)) < len(self.via) or ENGLISH in self.via:
             raise EmoscopeError(f"via {','.join(via)}: expected one or more languages, each once, and not English")
         if keep_all and (similarity is not None or measure is not None):
-            raise EmoscopeError(
-                "all variants are kept, whatever their similarity: leave out the least one and the encoder"
-            )
+            raise EmoscopeError("keep_all keeps every variant: leave out the similarity and the encoder")
         self.keep_all = keep_all
         self._measure = measure or OverlapSimilarity()
         self.similarity = self._measure.threshold if similarity is None else similarity

@@ -13,7 +13,6 @@ class DistantStep(PipelineStep):
 
     takes = frozenset({Stage.DIALOGUES})
     gives = Stage.LABELLED
-    version = 2  # version 1 dropped texts that were equal once masked
 
     joined: bool = False
     cue_beginnings: bool = False

@@ -436,7 +436,7 @@ def test_all_variants_stand_as_in_the_published_files(tmp_path: Path, monkeypatc
     for counts in json.loads(shown)["via"].values():
         assert (counts["kept"], sum(counts["dropped"].values())) == (len(turns), 0)
     code, _, problem = run(*command, "-o", tmp_path / "b.json", "--similarity", "0.5")
-    assert (code, "all variants are kept" in problem) == (2, True)
+    assert (code, "keep_all keeps every variant" in problem) == (2, True)
     assert one("I do like it", change["it"]) == (None, NEGATION)
 
 
