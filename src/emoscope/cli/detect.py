@@ -27,7 +27,7 @@ from emoscope.core.files import check_other_file
 from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
 from emoscope.tables.files import open_parquet
 from emoscope.tables.rows import header_of
-from emoscope.tables.turns import EXPECTED
+from emoscope.tables.turns import EXPECTED, NO_TURN_COLUMN
 from emoscope.tables.writing import detection_columns
 
 if TYPE_CHECKING:
@@ -163,12 +163,7 @@ class _FileJob:
         from emoscope.detector.detector import BATCH
 
         empty_rows: list[int] = []
-        try:
-            records = read_records(source, self.format, column=self.column, empty_rows=empty_rows)
-        except InputError as error:
-            if not error.problem.startswith(EXPECTED):
-                raise
-            raise InputError(source, f"{error.problem}; name the text's with --column", row=error.row) from None
+        records = self._records(source, empty_rows)
         if source != PIPE and not quiet:
             records = progress("dialogues", records)
         # A pipe is answered line by line; a file in batches.
@@ -181,6 +176,15 @@ class _FileJob:
             name = "standard input" if source == PIPE else source
             left_out = f"left out {counted(len(empty_rows), 'row')} without text (row {shown})"
             typer.echo(f"{name}: {left_out}", err=True)
+
+    def _records(self, source: str, empty_rows: list[int]) -> Iterator[Record]:
+        """The rows of a file; if none of the columns is known to hold turns, the error names the option."""
+        try:
+            yield from read_records(source, self.format, column=self.column, empty_rows=empty_rows)
+        except InputError as error:
+            if not error.problem.startswith((EXPECTED, NO_TURN_COLUMN)):
+                raise
+            raise InputError(error.path, f"{error.problem}; name the text's with --column", row=error.row) from None
 
 
 def _columns(source: str, format: str | None) -> dict[str, str | None]:

@@ -19,6 +19,7 @@ class NoTextError(EmoscopeError):
 
 
 EXPECTED = "expected columns turn1, turn2, ..., or turns, or text"
+NO_TURN_COLUMN = f"has no turns; {EXPECTED}"  # of one row, whose columns may differ from those of the others
 TURN_COLUMN = re.compile(r"turn_?(\d+)", re.IGNORECASE)
 _TRANSLATED = re.compile(r"(.+)_([a-z]{2,3})")
 
@@ -54,13 +55,17 @@ def row_dialogue(columns: Mapping[str, Any], column: str | None = None) -> Dialo
 
     >>> row_dialogue({"id": 7, "turn2": "hello", "turn1": "hi"}).texts
     ('hi', 'hello')
+    >>> row_dialogue({"history": '["hi", "hello"]'}, "history").texts
+    ('hi', 'hello')
     """
     if column is not None:
         if column not in columns:
-            raise EmoscopeError(f"has no {column!r}")
+            raise EmoscopeError(f"has no column {column!r}; it has: {', '.join(columns) or 'none'}")
         cell = columns[column]
-        return dialogue_of(("turns",) if isinstance(cell, list) else (column,), [cell])
+        return dialogue_of(("turns",) if _is_turn_list(cell) else (column,), [cell])
     names = _turn_columns(tuple(columns))
+    if not names:
+        raise EmoscopeError(f"{NO_TURN_COLUMN}; found: {', '.join(columns) or 'none'}")
     return dialogue_of(names, [columns[name] for name in names])
 
 
@@ -73,7 +78,7 @@ def dialogue_of(names: Sequence[str], values: Sequence[Any]) -> Dialogue:
     ('hi',)
     """
     if not names:
-        raise EmoscopeError(f"has no turns; {EXPECTED}")
+        raise EmoscopeError(NO_TURN_COLUMN)
     turns = turn_list(values[0]) if tuple(names) == ("turns",) else list(values)
     while turns and turns[-1] in (None, ""):  # a shorter dialogue leaves its last columns empty
         turns.pop()
@@ -88,6 +93,8 @@ def turn_list(cell: Any) -> list[Any]:
     >>> turn_list('["hi", "hello"]')
     ['hi', 'hello']
     """
+    if cell is None or cell == "":  # no turns, as in an empty column `text`
+        return []
     if isinstance(cell, str):
         try:
             cell = json.loads(cell)
@@ -96,3 +103,16 @@ def turn_list(cell: Any) -> list[Any]:
     if not isinstance(cell, list):
         raise EmoscopeError(f"'turns' must be a list, not {type(cell).__name__}")
     return list(cell)
+
+
+def _is_turn_list(cell: Any) -> bool:
+    """Whether a cell is a list, or the JSON text of a list of turns, which is how a CSV file holds one."""
+    if not isinstance(cell, str):
+        return isinstance(cell, list)
+    if not cell.startswith("["):
+        return False
+    try:
+        turns = json.loads(cell)
+    except (json.JSONDecodeError, RecursionError):
+        return False
+    return bool(turns) and all(isinstance(turn, str | dict) for turn in turns)  # "[1]" may be what somebody said

@@ -165,6 +165,18 @@ def test_timeline_and_explanations_of_files(tmp_path: Path) -> None:
     assert row["explanation"]["label"] == row["label"] == rows[-1]["label"]
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "a.parquet"])
+def test_unknown_columns_are_listed_with_the_option_that_names_one(tmp_path: Path, name: str) -> None:
+    source = tmp_path / name
+    if name == "a.parquet":
+        parquet.write_table(arrow.table({"id": ["1"], "said": [ANGRY]}), source)
+    else:
+        source.write_text(f"id,said\n1,{ANGRY}\n" if name == "a.csv" else json.dumps({"id": "1", "said": ANGRY}) + "\n")
+    code, _, said = run("detect", "--model", "nano", str(source))
+    assert code == 2
+    assert "found: id, said; name the text's with --column" in said
+
+
 def test_a_column_of_texts_or_messages(tmp_path: Path) -> None:
     message = {"role": "user", "content": ANGRY}
     source = write_jsonl(tmp_path / "a.jsonl", [{"said": ANGRY}, {"said": [message]}])

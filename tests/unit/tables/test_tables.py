@@ -68,7 +68,10 @@ def test_parquet(tmp_path: Path) -> None:
         ("a.jsonl", '{"turns": "a"}\n', "row 1: 'turns' is not a JSON list"),
         ("a.jsonl", '{"turns": [1]}\n', "row 1: turn 1: expected a string, not int"),
         ("a.jsonl", '{"turns": []}\n', "row 1: has no turns"),
-        ("a.jsonl", '{"other": "a"}\n', "row 1: has no turns; expected columns"),
+        ("a.jsonl", '{"turns": null}\n', "row 1: has no turns$"),
+        ("a.csv", "id,turns\n1,\n", "row 2: has no turns$"),
+        ("a.jsonl", '{"id": 1, "other": "a"}\n', "row 1: has no turns; expected columns .*; found: id, other"),
+        ("a.jsonl", "{}\n", "row 1: has no turns; expected columns .*; found: none"),
         ("a.csv", "", "is empty"),
         ("a.csv", "\n\n", "is empty"),
         ("a.jsonl", '["a"]\n{"text": "\\ud800"}\n', "row 2: holds half of a surrogate pair"),
@@ -89,6 +92,29 @@ def test_bad_files_are_one_clear_line(tmp_path: Path, name: str, content: str, e
         list(read_records(path))
     assert str(caught.value).startswith(path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "texts"),
+    [
+        ('["hi", "go away"]', ("hi", "go away")),
+        ('[{"role": "user", "content": "go away"}]', ("go away",)),
+        ("[1]", ("[1]",)),
+        ("[]", ("[]",)),
+        ("[sighs] fine", ("[sighs] fine",)),
+    ],
+)
+def test_a_named_column_of_a_csv_file_may_hold_lists_of_turns(
+    tmp_path: Path, cell: str, texts: tuple[str, ...]
+) -> None:
+    quoted = cell.replace('"', '""')
+    (record,) = read_records(write(tmp_path, "a.csv", f'id,history\n1,"{quoted}"\n'), column="history")
+    assert record.dialogue.texts == texts
+
+
+def test_a_row_without_the_named_column_lists_those_it_has(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="row 2: has no column 'said'; it has: id, text"):
+        list(read_records(write(tmp_path, "a.jsonl", '{"said": "hi"}\n{"id": 2, "text": "hi"}\n'), column="said"))
 
 
 def test_unknown_kinds_of_file(tmp_path: Path) -> None:
