@@ -76,6 +76,10 @@ class Bundle:
         names = [head.name for head in self.heads]
         if name is None:
             return self.heads[0]
+        given: object = name  # from a caller without types, a list of labels perhaps
+        if not isinstance(given, str):
+            sets = ", ".join(names)
+            raise EmoscopeError(f"labels is the name of a set of labels ({sets}), not a {type(given).__name__}")
         for known in (name, FORMER_HEADS.get(name)):
             if known in names:
                 return self.heads[names.index(known)]
@@ -125,8 +129,7 @@ def resolve(model: str | Path) -> Path:
     name = str(model)
     if name in PRESETS:
         return ASSETS / name if (ASSETS / name / FILE).is_file() else ASSETS / FALLBACK
-    folder = Path(model)
-    if folder.is_dir():
+    if name and (folder := Path(model)).is_dir():  # an empty name would be the working folder
         return folder
     expected = f"no model named {name!r}: expected {', '.join(PRESETS)}, or a folder with {FILE}"
     close = get_close_matches(str(name).lower(), PRESETS, n=1)

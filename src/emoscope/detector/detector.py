@@ -166,8 +166,8 @@ class Detector:
         >>> [found.label for found in detector(text for text in ["I hate you", "what time is it"])]
         ['angry', 'others']
         """
-        if isinstance(dialogue, str | Dialogue | Turn | Mapping):
-            return self.detect(dialogue)
+        if isinstance(dialogue, str | bytes | Dialogue | Turn | Mapping) or not _iterates(dialogue):
+            return self.detect(dialogue)  # which says what is wrong with bytes, None or a number
         if isinstance(dialogue, list | tuple):
             nested = [isinstance(each, list | tuple | Dialogue) for each in dialogue]
             if not any(nested):
@@ -231,7 +231,7 @@ class Detector:
         'angry'
         """
         _refuse_table(dialogue)
-        if hasattr(dialogue, "dtype"):  # a column or an array
+        if hasattr(dialogue, "dtype") and not isinstance(dialogue, str):  # a column or an array, not numpy's str_
             raise EmoscopeError(f"a {type(dialogue).__name__} holds many texts: give it to detect_many")
         return self._detections(self._infer_any([dialogue], None))[0]
 
@@ -401,10 +401,18 @@ class Detector:
 
 def _many(dialogues: Iterable[DialogueLike]) -> Iterable[DialogueLike]:
     """The dialogues; a single one is an error, or its characters or turns would be taken for dialogues."""
-    if isinstance(dialogues, str | bytes | Mapping | Dialogue):
+    given: object = dialogues  # from a caller without types, anything
+    if isinstance(given, bytes) or not _iterates(given):
+        raise EmoscopeError(f"expected many dialogues, for example a list of them, not {type(dialogues).__name__}")
+    if isinstance(dialogues, str | Mapping | Dialogue):
         raise EmoscopeError(f"expected many dialogues, not one ({type(dialogues).__name__}): put it into a list")
     _refuse_table(dialogues)
     return dialogues
+
+
+def _iterates(given: object) -> bool:
+    """Whether a loop can go over it; some datasets have only `__getitem__`."""
+    return isinstance(given, Iterable) or hasattr(given, "__getitem__")
 
 
 def _refuse_table(given: object) -> None:

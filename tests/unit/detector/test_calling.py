@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import emoscope
@@ -28,12 +29,47 @@ def detector() -> Detector:
         {"role": "user", "content": ANGRY},
         {"role": "user", "content": [{"type": "text", "text": ANGRY}, {"type": "image_url"}]},
         emoscope.Turn(ANGRY, "A"),
+        np.array([ANGRY])[0],  # numpy's own kind of string, which has a dtype as its arrays have
         [{"role": "system", "content": "You are so happy and glad"}, {"role": "user", "content": ANGRY}],
     ],
 )
 def test_one_turn_in_all_its_forms(detector: Detector, one: Any) -> None:
     assert detector.detect(one) == detector(one) == detector.detect([ANGRY])
     assert emoscope.detect(one, model="nano") == detector(one)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, 0.5, b"hello"])
+def test_what_is_no_dialogue_is_named(detector: Detector, wrong: Any) -> None:
+    message = f"a dialogue is a text or a list of turns, not {type(wrong).__name__}"
+    for answer in (detector, detector.detect, detector.timeline, detector.explain):
+        with pytest.raises(EmoscopeError, match=message):
+            answer(wrong)
+    for answer_many in (detector.detect_many, detector.predict_proba, detector.estimate_prior):
+        with pytest.raises(EmoscopeError, match=f"expected many dialogues, .*not {type(wrong).__name__}"):
+            answer_many(wrong)
+
+
+def test_many_may_have_only_numbered_items(detector: Detector) -> None:
+    class Numbered:
+        def __getitem__(self, place: int) -> str:
+            return [ANGRY, CALM][place]
+
+    numbered: Any = Numbered()
+    expected = [detector.detect(ANGRY), detector.detect(CALM)]
+    assert list(detector.detect_many(numbered)) == expected
+    answered: Any = detector(numbered)
+    assert answered == expected
+
+
+@pytest.mark.parametrize("labels", [["angry", "happy"], 3])
+def test_labels_are_the_name_of_a_set(labels: Any) -> None:
+    with pytest.raises(EmoscopeError, match=r"labels is the name of a set of labels \(emocontext\), not a "):
+        emoscope.load("nano", labels=labels)
+
+
+def test_an_empty_name_is_no_model() -> None:
+    with pytest.raises(EmoscopeError, match="no model named '': expected default, open, nano"):
+        emoscope.load("")
 
 
 def test_many_are_answered_one_by_one(detector: Detector) -> None:
