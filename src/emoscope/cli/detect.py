@@ -72,9 +72,9 @@ def detect_cli(
     if timeline and explains:
         raise EmoscopeError("--timeline and --explain: choose one")
     sources = file_arguments(turns)
-    if not sources and (output is not None or column is not None):
-        option = "--output" if output is not None else "--column"
-        raise EmoscopeError(f"{option} goes with a file of dialogues, not with turns given as arguments")
+    for option, value in {"--output": output, "--column": column, "--format": format}.items():
+        if not sources and value is not None:
+            raise EmoscopeError(f"{option} goes with a file of dialogues, not with turns given as arguments")
     detector = load(model, labels=labels, prior=parse_prior(prior), abstain_below=abstain_below)
     if explain_label is not None:
         detector.check_label(explain_label)
@@ -93,7 +93,7 @@ def detect_cli(
             if as_json:
                 print_json({"dialogues": job.labelled, "files": sources, "output": target})
             else:
-                typer.echo(f"{job.labelled:,} dialogues labelled into {target}", err=True)
+                typer.echo(f"{counted(job.labelled, 'dialogue')} labelled into {target}", err=True)
         if job.left_out and not job.labelled:
             raise typer.Exit(1)
     elif explains:
@@ -116,9 +116,13 @@ def parse_prior(text: str | None) -> dict[str, float] | None:
     if text is None:
         return None
     try:
-        return {label.strip(): float(number) for label, number in (part.split("=") for part in text.split(","))}
+        pairs = [(label.strip(), float(number)) for label, number in (part.split("=") for part in text.split(","))]
     except ValueError:
         raise EmoscopeError(f"--prior: expected label=number,label=number, found {text!r}") from None
+    prior = dict(pairs)
+    if len(prior) < len(pairs):
+        raise EmoscopeError(f"--prior: names a label twice, in {text!r}")
+    return prior
 
 
 @dataclass(slots=True)

@@ -178,6 +178,7 @@ def test_a_negative_seed_is_refused() -> None:
         (["detect", "hi", "--model", "nowhere"], "no model named 'nowhere'"),
         (["detect", "hi", "--model", "defualt"], "did you mean 'default'?"),
         (["detect", "hi", "--prior", "happy"], "--prior: expected label=number"),
+        (["detect", "hi", "--prior", "sad=1,happy=1,sad=2"], "--prior: names a label twice"),
         (["train", "nanu", "--task", "emocontext", "-o", "x"], "no system named 'nanu'; did you mean 'nano'?"),
         (["train", "nano", "--task", "emo", "-o", "x"], "no task named 'emo'"),
         (

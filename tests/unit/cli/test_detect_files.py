@@ -57,6 +57,7 @@ def test_several_files_and_folders(chats: Path) -> None:
         (["a.csv", "missing.csv"], "missing.csv: no such file"),
         (["empty/"], "empty/: is a folder without tables"),
         (["hello", "--column", "text"], "--column goes with a file"),
+        (["hello", "--format", "csv"], "--format goes with a file"),
         (["a.csv", "-o", "."], "is the input itself"),
         (["a.csv", "--explain-label", "nonsense"], "no label 'nonsense' to explain"),
     ],
@@ -175,6 +176,11 @@ def test_unknown_columns_are_listed_with_the_option_that_names_one(tmp_path: Pat
     code, _, said = run("detect", "--model", "nano", str(source))
     assert code == 2
     assert "found: id, said; name the text's with --column" in said
+
+
+def test_one_dialogue_is_not_called_dialogues(tmp_path: Path) -> None:
+    source = write_jsonl(tmp_path / "a.jsonl", [{"text": ANGRY}])
+    assert "\n1 dialogue labelled into" in "\n" + run("detect", "--model", "nano", source, "-o", tmp_path / "b.csv")[2]
 
 
 def test_a_column_of_texts_or_messages(tmp_path: Path) -> None:
