@@ -246,6 +246,8 @@ class Detector:
         >>> [d.label for d in load("nano").detect_many([["I hate you"], "what time is it"])]
         ['angry', 'others']
         """
+        if batch < 1:  # or the stream would end at once
+            raise EmoscopeError(f"batch must be at least 1, not {batch}")
         return self._detect_stream(_many(dialogues), batch, progress)
 
     def _detect_stream(self, dialogues: Iterable[DialogueLike], batch: int, progress: Progress) -> Iterator[Detection]:
@@ -279,6 +281,7 @@ class Detector:
 
     def timeline(self, dialogue: DialogueLike) -> Timeline:
         """A detection for each turn, each given only what was said up to it."""
+        _refuse_table(dialogue)
         whole = Dialogue.of(dialogue)
         return Timeline(whole, self.detect_many(self.upto_each_turn(whole)))
 
@@ -305,6 +308,7 @@ class Detector:
         """
         from emoscope.detector.explain import explain
 
+        _refuse_table(dialogue)
         whole = Dialogue.of(dialogue)
         if label is not None:
             self.check_label(label)

@@ -19,7 +19,10 @@ def prior_vector(prior: Mapping[str, float], labels: Sequence[str]) -> Floats:
     """
     if set(prior) != set(labels):
         raise EmoscopeError(f"a prior must give one number for each of: {', '.join(labels)}")
-    values = np.array([float(prior[label]) for label in labels])
+    try:
+        values = np.array([float(prior[label]) for label in labels])
+    except (TypeError, ValueError):
+        raise EmoscopeError(f"a prior gives a number for each label, not {dict(prior)}") from None
     if not np.isfinite(values).all() or (values < 0).any() or values.max(initial=0) <= 0:
         raise EmoscopeError("a prior's numbers must be finite, not negative, and not all zero")
     if values.max() > 1e300:

@@ -49,6 +49,25 @@ def test_what_is_no_dialogue_is_named(detector: Detector, wrong: Any) -> None:
             answer_many(wrong)
 
 
+def test_a_table_is_no_dialogue(detector: Detector) -> None:
+    table: Any = pytest.importorskip("pandas").DataFrame({"text": [ANGRY]})
+    for answer in (detector.detect, detector.timeline, detector.explain, detector.detect_many):
+        with pytest.raises(EmoscopeError, match="a DataFrame is a table: give it to to_frame"):
+            answer(table)
+
+
+@pytest.mark.parametrize("batch", [0, -1])
+def test_an_empty_batch_is_refused(detector: Detector, batch: int) -> None:
+    with pytest.raises(EmoscopeError, match=f"batch must be at least 1, not {batch}"):
+        detector.detect_many([ANGRY], batch=batch)
+
+
+@pytest.mark.parametrize("number", [None, "much"])
+def test_a_prior_is_numbers(detector: Detector, number: Any) -> None:
+    with pytest.raises(EmoscopeError, match=f"a prior gives a number for each label, not .*{number}"):
+        emoscope.load("nano", prior=dict.fromkeys(detector.labels, number))
+
+
 def test_many_may_have_only_numbered_items(detector: Detector) -> None:
     class Numbered:
         def __getitem__(self, place: int) -> str:
