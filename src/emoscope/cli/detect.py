@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -21,7 +21,7 @@ from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
 from emoscope.cli.output import JsonOption, coloured, console, print_json, progress
 from emoscope.cli.turns import file_arguments, show_detections
 from emoscope.core.counts import counted
-from emoscope.core.dialogue import Detection
+from emoscope.core.dialogue import Detection, Turn
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import check_other_file
 from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Rows = Iterator[list[dict[str, Any]]]  # the rows to write for each dialogue
 RecordScorer = Callable[["Sequence[Record]"], Rows]
+HeaderMaker = Callable[[Mapping[str, Any]], dict[str, Any]]
 _SHOWN = 5  # row numbers in a message
 
 
@@ -86,7 +87,11 @@ def detect_cli(
             answer = partial(_explained, detector, label=explain_label)
         elif as_json:
             answer = partial(_as_objects, detector)
-        job = _FileJob(answer, column, format, None if timeline or explains or as_json else detector.labels)
+        empty = Detection(detector.labels[0], dict.fromkeys(detector.labels, 0.0), note="")
+        header: HeaderMaker | None = None if explains or as_json else partial(_scored_row, empty)
+        if timeline:
+            header = partial(_turn_row, 0, 0, Turn(""), empty, column)
+        job = _FileJob(answer, column, format, header)
         target = output or "-"
         job.run(sources, target, "json" if as_json and target == "-" else None)
         if target != "-":
@@ -132,7 +137,7 @@ class _FileJob:
     answer: RecordScorer
     column: str | None
     format: str | None
-    labels: Sequence[str] | None  # whose scores are columns, also of an output without rows
+    header: HeaderMaker | None  # the columns of an output without rows, from those of the input
     labelled: int = 0
     left_out: int = 0
 
@@ -158,9 +163,8 @@ class _FileJob:
                     for row in rows:
                         writer.write({**origin, **row})
                     self.labelled += 1
-            if not writer.written and self.labels is not None and (columns := _columns(sources[0], self.format)):
-                empty = Detection(self.labels[0], dict.fromkeys(self.labels, 0.0), note="")
-                writer.write_header({**origin, **columns, **detection_columns(empty, columns)})
+            if not writer.written and self.header is not None and (columns := _columns(sources[0], self.format)):
+                writer.write_header({**origin, **self.header(columns)})
 
     def _answers(self, source: str, *, quiet: bool) -> Rows:
         """The rows to write for each dialogue of a file."""
@@ -216,7 +220,11 @@ def _output_format(source: str, target: str, format: str | None) -> str | None:
 
 def _scored(detector: "Detector", records: Sequence[Record]) -> Rows:
     for record, detection in zip(records, detector.detect_many(r.dialogue for r in records), strict=True):
-        yield [{**record.columns, **detection_columns(detection, record.columns)}]
+        yield [_scored_row(detection, record.columns)]
+
+
+def _scored_row(detection: Detection, columns: Mapping[str, Any]) -> dict[str, Any]:
+    return {**columns, **detection_columns(detection, columns)}
 
 
 def _as_objects(detector: "Detector", records: Sequence[Record]) -> Rows:
@@ -229,16 +237,21 @@ def _as_objects(detector: "Detector", records: Sequence[Record]) -> Rows:
 def _turn_by_turn(detector: "Detector", records: Sequence[Record], *, column: str | None) -> Rows:
     """A row per turn: the other columns, the turn and its answer."""
     for record in records:
-        said = set(turn_columns(record.columns) if column is None else [column])
-        kept = {name: value for name, value in record.columns.items() if name not in said}
-        rows = []
-        for number, (turn, found) in enumerate(
-            zip(record.dialogue.turns, detector.timeline(record.dialogue), strict=True), start=1
-        ):
-            own = {"row": record.row, "turn": number, "speaker": turn.speaker, "text": turn.text}
-            named = {f"source_{name}" if name in own else name: value for name, value in kept.items()}
-            rows.append({**named, **own, **detection_columns(found, named)})
-        yield rows
+        answered = zip(record.dialogue.turns, detector.timeline(record.dialogue), strict=True)
+        yield [
+            _turn_row(record.row, number, turn, found, column, record.columns)
+            for number, (turn, found) in enumerate(answered, start=1)
+        ]
+
+
+def _turn_row(
+    row: int, number: int, turn: Turn, found: Detection, column: str | None, columns: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One turn of a row: the row's columns without its turns, the turn and its answer."""
+    said = set(turn_columns(columns) if column is None else [column])
+    own = {"row": row, "turn": number, "speaker": turn.speaker, "text": turn.text}
+    kept = {f"source_{name}" if name in own else name: value for name, value in columns.items() if name not in said}
+    return {**kept, **own, **detection_columns(found, kept)}
 
 
 def _explained(detector: "Detector", records: Sequence[Record], *, label: str | None) -> Rows:

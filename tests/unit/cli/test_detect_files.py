@@ -85,6 +85,16 @@ def test_a_table_without_rows_keeps_its_header(name: str, tmp_path: Path) -> Non
     assert header == ["id", "text", "label", "truncated", "note", *(f"score_{label}" for label in load("nano").labels)]
 
 
+def test_a_timeline_without_rows_keeps_its_header(tmp_path: Path) -> None:
+    source, out = tmp_path / "a.csv", tmp_path / "out.csv"
+    headers = []
+    for rows in ("", f"1,7,{ANGRY}\n"):
+        source.write_text(f"id,row,text\n{rows}")
+        detect(str(source), "--timeline", "-o", str(out))
+        headers.append(out.read_text().splitlines()[0])
+    assert headers[0] == headers[1]
+
+
 @pytest.mark.parametrize("source", ["a.csv", "a.parquet"])
 def test_a_parquet_file_without_rows_keeps_its_columns(source: str, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,text\n")
