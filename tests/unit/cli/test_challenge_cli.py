@@ -1,5 +1,6 @@
 """`emoscope challenge` from template to export, and `emoscope submit` against a server that answers as ours does."""
 
+import io
 import json
 import sys
 import threading
@@ -24,7 +25,8 @@ from emoscope.server.challenge.services.submissions import submit as send_submis
 from emoscope.server.challenge.services.teams import register_team
 from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.store import Store
-from kits.challenge_kit import GOLD, answer, phase, rows_of, write_challenge
+from kits.challenge_kit import GOLD, answer, phase, rows_of, team, write_challenge
+from kits.task_files import emotionx_file
 
 
 def run(*arguments: object) -> Result:
@@ -87,6 +89,30 @@ def test_a_challenge_is_run_from_the_command_line(tmp_path: Path) -> None:
     assert actions[-1] == "challenge.create"
     assert "phase.gold" in done("challenge", "audit", "--challenge", "mine", *data)
     store.close()
+
+
+def test_the_board_has_a_column_for_metrics_that_do_not_rank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    emotionx_file(tmp_path / "gold.json", ["joy", "sadness", "anger", "neutral"])
+    lines = [{"speaker": "Ross", "utterance": f"line {number}"} for number in range(4)]
+    (tmp_path / "given.json").write_text(json.dumps([lines]))
+    file = tmp_path / "mine.toml"
+    phases = phase("one", unlabelled="given.json", gold="gold.json", opens=OPENED)
+    file.write_text(f'slug = "mine"\ntitle = "Mine"\ntask = "emotionx-friends"\n{phases}')
+    data = ["--data-dir", tmp_path / "data"]
+    done("challenge", "create", file, *data)
+    store = Store.open(tmp_path / "data")
+    said = emotionx_file(tmp_path / "a.json", ["joy", "sadness", "joy", "neutral"], submitted=True)
+    file_sent = io.BytesIO(said.read_bytes())
+    send_submission(store, team(store, "mine", "Good")[0], "mine", None, file_sent, file_name="a.json")
+    store.close()
+    done("challenge", "worker", "--once", *data)
+    done("challenge", "close", "mine", "one", *data)
+    shown = done("challenge", "board", "mine", "one", *data).splitlines()
+    header = next(line for line in shown if "macro-f1" in line)
+    row = next(line for line in shown if "Good" in line)
+    end = header.index("macro-f1") + len("macro-f1")  # figures are right-aligned
+    assert row[:end].endswith("0.6667")  # two thirds for joy, one for sadness and neutral, none for anger
 
 
 def test_teams_and_tokens_are_looked_after_from_the_command_line(tmp_path: Path) -> None:
