@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -58,32 +58,32 @@ class StudentPlan(FrozenModel):
 
     encoder: str = "sentence-transformers/all-MiniLM-L6-v2"
     """A hub name or a folder."""
-    context: int = 3
+    context: int = Field(default=3, ge=1)
     """Turns that are read, the labelled one included."""
-    max_length: int = 96
-    dropout: float = 0.1
-    word_dropout: float = 0.0
+    max_length: int = Field(default=96, ge=1)
+    dropout: float = Field(default=0.1, ge=0, lt=1)
+    word_dropout: float = Field(default=0.0, ge=0, lt=1)
     """Share of the words that are masked in each training step."""
-    layers: int | None = None
+    layers: int | None = Field(default=None, ge=1)
     """Layers of the encoder that are kept."""
-    middle: int | None = 512
+    middle: int | None = Field(default=512, ge=1)
     """Units in the feed-forward network of each layer; a student that continues from `start` is widened if it has
     fewer, and otherwise keeps its own."""
     adaptation: str | None = IN_DOMAIN
     """Unlabelled text for masked-language-model training before anything else (`tasks/datasets/unlabelled`)."""
-    adaptation_epochs: int = 2
-    adaptation_rate: float = 3e-4
+    adaptation_epochs: int = Field(default=2, ge=0)
+    adaptation_rate: float = Field(default=3e-4, gt=0)
     prepared: str | None = None
     """Folder for the encoder once it has learnt the mixture of corpora; if it exists, training continues from it."""
-    hard: float = 0.35
+    hard: float = Field(default=0.35, ge=0, le=1)
     """Weight of the annotators' labels in the targets, where there are any; the rest is the teacher's."""
-    mixture_epochs: int = 2
-    mixture_batch: int = 128
-    mixture_rate: float = 2e-4
-    epochs: int = 10
-    batch: int = 256
-    rate: float = 3e-4
-    precision: str = "auto"
+    mixture_epochs: int = Field(default=2, ge=0)
+    mixture_batch: int = Field(default=128, ge=1)
+    mixture_rate: float = Field(default=2e-4, gt=0)
+    epochs: int = Field(default=10, ge=1)
+    batch: int = Field(default=256, ge=1)
+    rate: float = Field(default=3e-4, gt=0)
+    precision: Literal["auto", "full", "bfloat16"] = "auto"
     hold_out: bool = False
     """Leave out fold 0 of 10 of each task's dialogues, and score the student on it."""
     start: str | None = None
@@ -92,15 +92,15 @@ class StudentPlan(FrozenModel):
     """Keep the word embeddings as they are, so that another student of the same model can share them."""
     heads: tuple[str, ...] = tuple(HEADS)
     """The label sets it answers with; one that continues from `start` has some or all of its."""
-    everyday: int = 3
+    everyday: int = Field(default=3, ge=0)
     """How often each everyday dialogue counts."""
-    joined: int = JOINED
+    joined: int = Field(default=JOINED, ge=0)
     """Number of longer messages joined from everyday ones."""
-    limit: int | None = None
+    limit: int | None = Field(default=None, ge=1)
     """Examples of each source, for a trial."""
-    share: float = 1.0
+    share: float = Field(default=1.0, gt=0, le=1)
     """Share of the pool to learn from, drawn with the seed; everyday dialogues are always all used."""
-    shares: Mapping[str, float] = Field(default_factory=dict)
+    shares: Mapping[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     """Weight of each head's loss."""
 
     @field_validator("heads")
@@ -109,6 +109,13 @@ class StudentPlan(FrozenModel):
         if not heads or set(heads) - set(HEADS):
             raise ValueError(f"expected some of {', '.join(HEADS)}")
         return heads
+
+    @field_validator("shares")
+    @classmethod
+    def _of_known(cls, shares: Mapping[str, float]) -> Mapping[str, float]:
+        if set(shares) - set(HEADS):
+            raise ValueError(f"expected weights of some of {', '.join(HEADS)}")
+        return shares
 
 
 class Targets:

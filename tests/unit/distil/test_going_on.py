@@ -165,6 +165,15 @@ def test_the_mean_of_students(data: Path, tmp_path: Path) -> None:
         ("epoch=5", "--set: no setting 'epoch'; did you mean 'epochs'?"),
         ("epochs=many", "--set 'epochs': Input should be a valid integer"),
         ('heads=["mood"]', "--set 'heads': Value error, expected some of general, emocontext, emotionx, iest"),
+        ("word_dropout=2", "--set 'word_dropout': Input should be less than 1"),
+        ("hard=1.5", "--set 'hard': Input should be less than or equal to 1"),
+        ("share=0", "--set 'share': Input should be greater than 0"),
+        ("rate=-1", "--set 'rate': Input should be greater than 0"),
+        ("epochs=0", "--set 'epochs': Input should be greater than or equal to 1"),
+        ("limit=-3", "--set 'limit': Input should be greater than or equal to 1"),
+        ("precision=half", "--set 'precision': Input should be 'auto', 'full' or 'bfloat16'"),
+        ('shares={"general": -1}', "--set 'shares.general': Input should be greater than or equal to 0"),
+        ('shares={"mood": 1}', "--set 'shares': Value error, expected weights of some of general, emocontext"),
     ],
 )
 def test_wrong_settings_of_a_student_are_a_one_line_error(setting: str, message: str, tmp_path: Path) -> None:
