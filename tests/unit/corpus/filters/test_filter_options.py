@@ -44,6 +44,22 @@ def test_custom_lexicon(tmp_path: Path) -> None:
         LexiconFilter(words)
 
 
+def test_words_with_marks_are_found(tmp_path: Path) -> None:
+    words = tmp_path / "ours.txt"
+    words.write_text(" # indented\nC++\nshut up!\n(falcon\nf*ck\n")
+    texts = ("we use C++ daily", "C++", "shut up! now", "say falcon", "f*ck it", "a C student", "indented")
+    found = LexiconFilter(words).review([Dialogue.of([text]) for text in texts])
+    assert [one.reason is not None for one in found] == [True, True, True, True, True, False, False]
+
+
+@pytest.mark.parametrize("entry", ["*", "!!!", "\N{POUTING FACE}", "प्यार", "*ing", "gift * card"])
+def test_a_line_of_a_lexicon_that_finds_nothing_or_everything_is_an_error(tmp_path: Path, entry: str) -> None:
+    words = tmp_path / "ours.txt"
+    words.write_text(f"layoff*\n{entry}\n", encoding="utf-8")
+    with pytest.raises(EmoscopeError, match=r"ours\.txt, row 2: .*(no word in Latin letters|ending of the last word)"):
+        LexiconFilter(words)
+
+
 def test_borderline_dialogues_wait_for_people(tmp_path: Path) -> None:
     source = table(
         tmp_path, ["what a lovely day"], ["fuck this shit"], ["fuck this shit, call me on 555-0123"], ["die whore"]
