@@ -22,14 +22,16 @@ from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
 from emoscope.cli.output import bars, console
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.files import check_other_file
 from emoscope.evaluation.agreement import by_agreement
 from emoscope.evaluation.compare import Comparison, compare
 from emoscope.evaluation.error_analysis import analyse_errors, slice_scores
 from emoscope.evaluation.human import HUMAN_TASK, compare_with_humans, with_published
 from emoscope.evaluation.provenance import learnt_of
-from emoscope.evaluation.score import Evaluation, evaluate, read_gold, read_predictions
+from emoscope.evaluation.score import Evaluation, GoldSource, evaluate, read_gold, read_predictions
 from emoscope.evaluation.slices import SLICES
 from emoscope.tasks import get_task
+from emoscope.tasks.data import Located
 
 PredictionArgument = Annotated[
     Path, typer.Argument(metavar="FILE", help="Predictions: a submission, or one label per line.")
@@ -79,6 +81,7 @@ def evaluate_cli(
 ) -> CommandResult:
     """Score predictions in the task's official way, with an interval and the rank among the published results."""
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
+    _check_report(html, reference, [file])
     parts = dict.fromkeys(by or ())
     slices = {name: SLICES[name] for name in parts if name != "agreement"}
     result = evaluate(chosen, reference, file, samples=samples, seed=seed, own_labels=own_labels)
@@ -112,6 +115,7 @@ def compare_cli(
 ) -> CommandResult:
     """Compare any number of prediction files: which differ significantly, and which form a cluster."""
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
+    _check_report(html, reference, files)
     with bars() as progress:
         advance = partial(progress.advance, progress.add_task("resampling", total=samples))
         result = compare(chosen, reference, files, level=level, samples=samples, seed=seed, advance=advance)
@@ -176,6 +180,12 @@ def human_cli(
 def _warn_of_learnt(files: Sequence[Path]) -> None:
     for file in files:
         print_learnt(file, learnt_of(file))
+
+
+def _check_report(html: Path | None, gold: GoldSource, files: Sequence[Path]) -> None:
+    """Raise an error before anything is scored if the report would overwrite what it is about."""
+    if html is not None:
+        check_other_file(html, gold.path if isinstance(gold, Located) else gold, *files)
 
 
 def _write_report(result: Evaluation | Comparison, path: Path | None) -> None:

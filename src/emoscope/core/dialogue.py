@@ -81,7 +81,7 @@ class Dialogue:
         if isinstance(turns, bytes | set | frozenset) or not isinstance(turns, Iterable):
             raise EmoscopeError(f"a dialogue is a text or a list of turns, not {type(turns).__name__}")
         numbered = enumerate(turns, start=1)
-        return cls(tuple(_turn(turn, position) for position, turn in numbered if not _is_instruction(turn)), id)
+        return cls(tuple(_turn(turn, position) for position, turn in numbered if not is_instruction(turn)), id)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -129,7 +129,12 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def _is_instruction(value: object) -> bool:
+def is_instruction(value: object) -> bool:
+    """Whether a turn is a chat message to the model, not part of the conversation.
+
+    >>> is_instruction({"role": "system", "content": "Be brief."}), is_instruction({"role": "user", "content": "hi"})
+    (True, False)
+    """
     return isinstance(value, dict) and value.get("role") in ("system", "developer", "tool") and "text" not in value
 
 

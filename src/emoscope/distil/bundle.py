@@ -54,7 +54,7 @@ def student_bundle(
         classifiers if len(classifiers) > 1 else classifiers[0],
         folder,
         name=name,
-        task="emocontext",
+        task=next(iter(labels)),
         heads=heads,
         dialogues=[each.context for examples in kinds for each in spread(examples, CALIBRATION // len(kinds))],
         learnt=reduce(or_, records) if records else None,

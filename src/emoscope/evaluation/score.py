@@ -216,7 +216,8 @@ def outside_labels(task: Task, predicted: Sequence[str]) -> dict[str, int]:
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    shown = [f"{label[:40]} ({count:,})" for label, count in list(counts.items())[:8]]
+    named = ((label[:40], count) for label, count in list(counts.items())[:8])
+    shown = [f"{label if label.isprintable() else ascii(label)} ({count:,})" for label, count in named]
     more = len(counts) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more labels" if more else "")
 

@@ -108,14 +108,18 @@ def sniff(path: str, line: Line, kind: Format | None, column: str | None = None)
     text = line.text
     if kind is None and text.lstrip()[:1] in ("{", "["):
         return "jsonl"
-    if _is_header(text.split("\t"), column):
+    if "\t" in text and _is_header(text.split("\t"), column):
         return "tsv"
     return "csv" if kind is None and _is_header(text.split(delimiter_of(text)), column) else "text"
 
 
 def _is_header(cells: Iterable[str], column: str | None) -> bool:
-    names = [cell.strip().lower() for cell in cells]
-    return any(map(TURN_COLUMN.fullmatch, names)) or (column is not None and column.lower() in names)
+    """Whether cells name a column with turns; `text` does only if all look like names: "sorry, text" is speech."""
+    written = [cell.strip('"').lower() for cell in cells]
+    names = list(map(str.strip, written))
+    if any(map(TURN_COLUMN.fullmatch, names)) or (column is not None and column.lower() in names):
+        return True
+    return not {"turns", "text"}.isdisjoint(written) and all(map(str.isidentifier, written))
 
 
 def _delimited_rows(path: str, lines: Iterator[Line], kind: Format, column: str | None) -> Iterator[TextRow]:

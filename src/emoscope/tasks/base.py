@@ -11,12 +11,13 @@ from typing import ClassVar, Self
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import closest_label
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, text_lines
+from emoscope.core.files import atomic_write, existing_file, text_lines
 from emoscope.core.metrics import Metric
 from emoscope.tasks.metadata import TaskMetadata
 
 # Enough to see what is wrong.
 MAX_PROBLEMS = 20
+_MAX_LABEL = 40  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Task(ABC):
 
         Labels outside the task's are kept, because the official scorers count them as errors.
         """
-        items = list(label_lines(path) if is_label_list(path) else self.submitted(path))
+        items = list(self._answers(path))
         if examples is not None and len(items) != len(examples):
             raise InputError(path, f"has {len(items):,} labels, expected {len(examples):,}")
         for item, example in zip(items, examples or (), strict=examples is not None):
@@ -135,6 +136,9 @@ class Task(ABC):
             if not item.label:
                 raise InputError(path, "label is missing", row=item.where)
         return [item.label for item in items if item.label]
+
+    def _answers(self, path: str | Path) -> Iterator[Submitted]:
+        return label_lines(path) if is_label_list(path) else self.submitted(path)
 
     def write_labels(self, path: str | Path, labels: Sequence[str]) -> None:
         self.check_labels(labels)
@@ -161,9 +165,10 @@ class Task(ABC):
 
 def is_label_list(path: str | Path) -> bool:
     """Whether a file seems to have one label per line: its first line is one word."""
-    for _, line in text_lines(path):
-        return bool(line) and len(line) <= 40 and line.isprintable() and not any(mark in line for mark in "\t[{ ")
-    return False
+    with existing_file(path).open("rb") as handle:
+        start = handle.readline(4 * _MAX_LABEL + 8)  # a JSON submission may be one line of any length
+    line = start.decode("utf-8-sig", errors="replace").rstrip("\r\n")
+    return 0 < len(line) <= _MAX_LABEL and line.isprintable() and not any(mark in line for mark in "\t[{ ")
 
 
 def label_lines(path: str | Path) -> Iterator[Submitted]:

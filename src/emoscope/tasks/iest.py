@@ -64,6 +64,8 @@ class Iest(Task):
             label = line.split("\t", 1)[0].strip()
             yield Submitted(f"row {row}", ("\ufeff" if marked and row == 1 else "") + label or None)
 
+    _answers = submitted  # a submission is a list of labels
+
     def content(self, example: Example) -> tuple[str, ...]:  # noqa: ARG002
         """Nothing: submissions have only labels."""
         return ()

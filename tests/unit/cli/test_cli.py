@@ -1,5 +1,6 @@
 """The command line as a user types it, in its own process where that matters."""
 
+import io
 import json
 import re
 import signal
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 
 from emoscope import load
+from emoscope.tables import read_records
 from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
 
@@ -79,6 +81,24 @@ def test_detect_files_of_every_kind(tmp_path: Path) -> None:
         assert table["label"].to_list() == ["joy", "anger"]
         assert [str(value) for value in table["id"].to_list()] == ["7", "8"]
         assert table["score_joy"][0] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ("text\nI hate you\n", ["I hate you"]),
+        ('"text"\n"I hate you, really"\n', ["I hate you, really"]),
+        ("id,text\n7,I hate you\n", ["I hate you"]),
+        ("id\ttext\n7\tI hate you\n", ["I hate you"]),
+        ('turns,id\n"[""hi"", ""I hate you""]",7\n', ["hi", "I hate you"]),
+        ('"turn1","turn2"\n"hi","I hate you"\n', ["hi", "I hate you"]),
+        ("sorry, text\n", ["sorry, text"]),
+        ("text me\n", ["text me"]),
+    ],
+)
+def test_a_table_in_a_pipe_is_known_by_its_header(sent: str, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(sent.encode())))
+    assert [list(record.dialogue.texts) for record in read_records("-")] == [said]
 
 
 def test_detect_pipes() -> None:

@@ -146,6 +146,17 @@ def test_the_commands_write_it_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [gold]
 
 
+@pytest.mark.parametrize("command", ["evaluate", "compare"])
+def test_a_report_overwrites_neither_predictions_nor_gold(command: str, tmp_path: Path) -> None:
+    gold = emocontext_file(tmp_path / "gold.txt", ["happy", "sad"])
+    answers = labels_file(tmp_path / "answers.txt", ["happy", "sad"])
+    for target in (gold, answers):
+        before = target.read_bytes()
+        result = run(command, answers, "-t", "emocontext", "-g", gold, "--samples", "20", "--html", target)
+        assert str(result.exception) == f"{target}: is the input itself; write to another file"
+        assert target.read_bytes() == before
+
+
 def test_the_same_result_gives_the_same_page() -> None:
     task = get_task("emocontext")
     pages = [evaluation_page(evaluate_labels(task, ["sad", "happy"], ["sad", "sad"], samples=50)) for _ in range(2)]

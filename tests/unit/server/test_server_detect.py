@@ -46,6 +46,23 @@ def test_a_turn_may_name_its_speaker(client: TestClient) -> None:
     assert client.post("/v1/detect", json={"turns": spoken}).json()["label"] == "happy"
 
 
+def test_chat_messages_are_turns(client: TestClient) -> None:
+    messages = [
+        {"role": "system", "content": "Answer briefly."},
+        {"role": "user", "content": TURNS[0]},
+        {"role": "assistant", "content": [{"type": "text", "text": TURNS[1]}]},
+        {"role": "user", "content": TURNS[2]},
+    ]
+    plain = client.post("/v1/detect", json={"turns": TURNS}).json()
+    assert client.post("/v1/detect", json={"turns": messages}).json() == plain
+    assert len(client.post("/v1/timeline", json={"turns": messages}).json()["turns"]) == 3
+    spoken = client.post("/v1/explain", json={"turns": messages}).json()["turns"]
+    assert [turn["speaker"] for turn in spoken] == ["user", "assistant", "user"]
+    assert problem(client, "/v1/detect", 422, json={"turns": messages[:1]})["errors"][0]["field"] == "turns"
+    wrong = problem(client, "/v1/detect", 422, json={"turns": [{"role": "user", "content": 3}]})
+    assert "expected 'content' as text, not int" in wrong["detail"]
+
+
 def test_queue_and_inference_are_reported_apart(client: TestClient) -> None:
     timing = client.post("/v1/detect", json={"turns": TURNS}).headers["server-timing"]
     names = [part.split(";")[0].strip() for part in timing.split(",")]

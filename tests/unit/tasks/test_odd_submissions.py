@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from emoscope.core.files import MAX_LINE_BYTES
+from emoscope.evaluation.score import evaluate
 from emoscope.tasks import get_task
 
 GOLD = "joy\tI am [#TRIGGERWORD#] that a\nsad\tso [#TRIGGERWORD#] when b\nfear\t[#TRIGGERWORD#] because c\n"
@@ -65,6 +67,26 @@ def test_iest_is_read_as_officially(name: str, text: str, tmp_path: Path) -> Non
     assert read == officially_read(text), name
     clean = all(label in task.labels for label in read) and len(read) == len(LABELS)
     assert (task.verify(file, gold) == []) == clean
+    if len(read) == len(LABELS) and all(read):
+        assert task.read_predictions(file) == read  # `evaluate` scores what `verify` checks
+
+
+def test_a_label_with_a_byte_order_mark_is_an_error_that_can_be_seen(tmp_path: Path) -> None:
+    file, gold = tmp_path / "submission.txt", tmp_path / "gold.csv"
+    file.write_bytes("\ufeffjoy\nsad\nfear\n".encode())
+    gold.write_text(GOLD)
+    result = evaluate(get_task("iest"), gold, file, samples=20)
+    assert result.scores.accuracy == pytest.approx(2 / 3)
+    assert any(r"'\ufeffjoy' (1)" in note for note in result.notes)
+
+
+def test_a_submission_may_be_one_long_line(tmp_path: Path) -> None:
+    said = [[{"speaker": "A", "utterance": "hi " * 100, "emotion": "joy"}] for _ in range(4000)]
+    file, gold = tmp_path / "submission.json", tmp_path / "gold.json"
+    gold.write_text(json.dumps(said))
+    file.write_text(json.dumps([{"name": "a", "email": "b"}, said]))
+    assert file.stat().st_size > MAX_LINE_BYTES
+    assert evaluate(get_task("emotionx-friends"), gold, file, samples=20).score == 1.0
 
 
 DIALOGUES = [[{"speaker": "A", "utterance": "hi", "emotion": "joy"}]]

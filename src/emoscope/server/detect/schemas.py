@@ -2,10 +2,12 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, GetJsonSchemaHandler, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, GetJsonSchemaHandler, model_validator
 from pydantic.config import JsonDict, JsonValue
 from pydantic_core import CoreSchema
 
+from emoscope.core.dialogue import Dialogue, is_instruction
+from emoscope.core.errors import EmoscopeError
 from emoscope.server.http.schemas import StrictInput, Text, example
 from emoscope.server.settings import Limits
 
@@ -13,9 +15,19 @@ EXAMPLE_TURNS: list[JsonValue] = ["I passed the exam!", "WOOT! Congratulations!"
 _EXAMPLE_SCORES: JsonDict = {"others": 0.04, "happy": 0.9, "sad": 0.05, "angry": 0.01}
 _EXAMPLE_DETECTION: JsonDict = {"label": "happy", "scores": _EXAMPLE_SCORES, "truncated": False, "note": None}
 
+_MESSAGE: JsonDict = {
+    "title": "Message",
+    "type": "object",
+    "properties": {"role": {"type": "string"}, "content": {"type": "string"}},
+    "required": ["role", "content"],
+}
+
 
 class TurnIn(StrictInput):
-    """A turn with its text and speaker; a plain string is a turn without a speaker."""
+    """A turn with its text and speaker; a plain string is a turn without a speaker.
+
+    A chat message, with role and content, is a turn of that speaker.
+    """
 
     text: Text
     speaker: Text | None = None
@@ -26,16 +38,34 @@ class TurnIn(StrictInput):
         if isinstance(value, str):
             return {"text": value}
         if not isinstance(value, dict):
-            raise ValueError("must be a string, or an object with text and speaker")
-        return value
+            raise ValueError("must be a string, or an object with text and speaker, or with role and content")
+        if not {"role", "content"} <= value.keys():
+            return value
+        try:
+            (turn,) = Dialogue.of(value).turns
+        except EmoscopeError as error:
+            raise ValueError(str(error)) from None
+        return {"text": turn.text, "speaker": turn.speaker}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         shape = handler.resolve_ref_schema(handler(core))
-        return {"anyOf": [{"type": "string"}, shape], "title": "Turn"}
+        return {"anyOf": [{"type": "string"}, shape, _MESSAGE], "title": "Turn"}
 
 
-Turns = Annotated[list[TurnIn], Field(min_length=1, description="The turns, oldest first")]
+def _conversation(turns: Any) -> Any:
+    """The turns without a chat's instructions (of the roles system, developer and tool)."""
+    return [turn for turn in turns if not is_instruction(turn)] if isinstance(turns, list) else turns
+
+
+Turns = Annotated[
+    list[TurnIn],
+    BeforeValidator(_conversation),
+    Field(
+        min_length=1,
+        description="The turns, oldest first; messages of the roles system, developer and tool are skipped",
+    ),
+]
 LabelSet = Annotated[
     str | None,
     Field(description="The label set to use; GET /v1/models lists them", examples=["emocontext"]),
@@ -175,7 +205,7 @@ class ModelOut(BaseModel):
     """A model; the first label set is the default."""
 
     name: str
-    task: str
+    task: str = Field(description="The task it was trained for; `general` for the seven emotions of everyday talk")
     terms: str | None = Field(None, description="The terms of use of the weights, if known")
     label_sets: list[LabelSetOut]
 
