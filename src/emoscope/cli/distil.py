@@ -117,6 +117,10 @@ def remember_cli(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for its answers, one file per task.")],
     limit: Annotated[int | None, typer.Option(help="At most this many texts of each source.", min=1)] = None,
     pool: Annotated[bool, typer.Option("--pool", help="Also answer the texts that `distil label` uses.")] = False,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(help="Answer only this part of the pool, with the seven emotions: comments; repeatable."),
+    ] = None,
     data: DataOption = None,
 ) -> CommandResult:
     """Write a student's current answers, as rehearsal for training it further with `distil student`."""
@@ -124,13 +128,16 @@ def remember_cli(
     from emoscope.detector.model import FittedModel
     from emoscope.distil.pool import known_answers, save_answers
 
+    if pool and part:
+        raise EmoscopeError("--pool and --part: choose one")
     folder = resolve(model)
     fit_context = FitContext(resources=data_root(data))
     learnt = LearntItems.load(folder)
     output.mkdir(parents=True, exist_ok=True)
     counts = {}
     with console(stderr=True).status("labelling with the student"):
-        for task_name, labels, answers in known_answers(FittedModel.load(folder), fit_context, limit, pool=pool):
+        known = known_answers(FittedModel.load(folder), fit_context, limit, pool=pool, only=part or ())
+        for task_name, labels, answers in known:
             save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt.sources if learnt else None)
             counts[task_name] = sum(map(len, answers.values()))
     shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
@@ -209,8 +216,10 @@ def average_cli(
 @app.command("bundle")
 def bundle_cli(
     students: Annotated[
-        list[Path],
-        typer.Argument(help="A student's folder, written by `emoscope distil student`, or several with other heads."),
+        list[str],
+        typer.Argument(
+            help="Folders written by `emoscope distil student`, with different heads; or a model for other heads."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the model.")],
     report: Annotated[

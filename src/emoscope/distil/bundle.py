@@ -5,16 +5,19 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import read_json
 from emoscope.core.fit_context import FitContext
-from emoscope.detector.bundle import Head
+from emoscope.detector.bundle import Bundle, Head, resolve
 from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
 from emoscope.distil.student import REPORT
 from emoscope.runs.export import export_bundle, spread
 from emoscope.tasks import get_task
+
+if TYPE_CHECKING:
+    from emoscope.models.torch.multitask import MultiTaskClassifier
 
 CALIBRATION = 640  # dialogues that calibrate the 8-bit ranges
 # Texts besides the tasks' own whose word pieces are kept, by whether the student has heads for the tasks.
@@ -22,7 +25,7 @@ VOCABULARY = {True: ("everyday", "comments", "meld", "tweets", "isear"), False: 
 
 
 def student_bundle(
-    students: Sequence[Path],
+    students: Sequence[str | Path],
     folder: Path,
     fit_context: FitContext,
     *,
@@ -32,19 +35,23 @@ def student_bundle(
 ) -> None:
     """Export a student, or several with different heads as one model; the first head is the default.
 
+    A model instead of a student's folder contributes its network for the heads that the students before it lack.
     `report` is that of students trained in the same way but with a held-out part (`judge`), by default their own. The
     vocabulary is that of all available text; rarer words are spelled with shorter pieces.
     """
-    from emoscope.models.torch.multitask import MultiTaskClassifier
-
-    classifiers = [MultiTaskClassifier.load(student) for student in students]
-    labels = {head: names for each in classifiers for head, names in each.heads.items()}
-    if len(labels) < sum(len(each.heads) for each in classifiers):
-        raise EmoscopeError("students of one model must have different heads")
-    mix = {head: shares for student in students for head, shares in _read(student / REPORT)["mix"].items()}
-    reports = [report] if report else [student / REPORT for student in students]
+    classifiers, reports = [], []
+    labels: dict[str, tuple[str, ...]] = {}
+    for student in students:
+        classifier, own = _student(student, labels)
+        if not labels.keys().isdisjoint(classifier.heads):
+            raise EmoscopeError("students of one model must have different heads")
+        labels |= classifier.heads
+        classifiers.append(classifier)
+        reports.append(own)
+    mix = {head: shares for own in reports for head, shares in own["mix"].items()}
+    judged = [_read(report)] if report else reports
     heads = student_heads(
-        labels, mix, {head: about for path in reports for head, about in _read(path)["heads"].items()}, fit_context
+        labels, mix, {head: about for own in judged for head, about in own["heads"].items()}, fit_context
     )
     texts = [example for task in _tasks(labels) for example in own_examples(task, fit_context)]
     more = [example for part in VOCABULARY[bool(texts)] for example in pool_part(part, fit_context)]
@@ -61,6 +68,32 @@ def student_bundle(
         vocabulary=[text for example in texts + more for text in example.dialogue.texts],
         force=force,
     )
+
+
+def _student(name: str | Path, taken: Collection[str]) -> tuple["MultiTaskClassifier", dict[str, Any]]:
+    """A student with its report; of a model, its network for the heads that are not taken, with their settings."""
+    from emoscope.models.torch.multitask import CONFIG, MultiTaskClassifier
+    from emoscope.models.torch.reopened import reopen
+
+    folder = Path(name)
+    if (folder / CONFIG).is_file():
+        return MultiTaskClassifier.load(folder), _read(folder / REPORT)
+    model = resolve(str(name))
+    heads = [head for head in Bundle.load(model).heads if head.name not in taken]
+    if not heads:
+        raise EmoscopeError(f"{name}: has no heads besides those of the students")
+    network = reopen(model, heads[0].name)
+    if missing := {head.name for head in heads} - set(network.heads):
+        raise EmoscopeError(f"{name}: its heads {heads[0].name} and {missing.pop()} are in different networks")
+    network.keep_heads([head.name for head in heads])
+    settings = {
+        head.name: {
+            "temperature": head.temperature,
+            "decision": [head.decision[label] for label in head.labels] if head.decision else None,
+        }
+        for head in heads
+    }
+    return network, {"mix": {head.name: dict(head.trained) for head in heads}, "heads": settings}
 
 
 def student_heads(

@@ -198,15 +198,23 @@ def teach(block: Block, task: Task, fit_context: FitContext) -> dict[str, Floats
 
 
 def known_answers(
-    model: FittedModel, fit_context: FitContext, limit: int | None = None, *, pool: bool = False
+    model: FittedModel,
+    fit_context: FitContext,
+    limit: int | None = None,
+    *,
+    pool: bool = False,
+    only: Sequence[str] = (),
 ) -> Iterator[tuple[str, tuple[str, ...], dict[str, Floats]]]:
-    """A student's current answers, task by task, for rehearsal when it is trained further.
+    """A student's current answers, task by task, for rehearsal when it, or a smaller student, is trained.
 
-    With `pool`, also its answers to the parts of the pool that the tasks' teachers label.
+    With `pool`, also its answers to the parts of the pool that the tasks' teachers label. With `only`, nothing but the
+    general head's answers to these parts of the pool.
     """
     heads = {head.name: replace(head, temperature=1.0) for head in model.bundle.heads}
+    if only and "general" not in heads:
+        raise EmoscopeError(f"{model.bundle.name}: has no head `general` to label parts of the pool with")
     for task_name, head_name in HEAD_OF.items():
-        if head_name not in heads:
+        if head_name not in heads or (only and head_name != "general"):
             continue
         head = heads[head_name]
         if task_name in TASKS:
@@ -214,7 +222,7 @@ def known_answers(
             parts = {"own": own_examples(task_name, fit_context)}
             parts |= {name: pool_part(name, fit_context) for name in asked}
         else:
-            parts = {name: pool_part(name, fit_context) for name in REMEMBERED[len(heads) > 1]}
+            parts = {name: pool_part(name, fit_context) for name in only or REMEMBERED[len(heads) > 1]}
         answers = {name: model.infer(head, examples[:limit])[0] for name, examples in parts.items()}
         yield task_name, head.labels, answers
 

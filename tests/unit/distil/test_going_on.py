@@ -67,6 +67,19 @@ def test_pool_predictions_are_collected_if_asked(data: Path) -> None:
         assert set(answers) == ({"own", *ASKED[task]} if task in ASKED else set(REMEMBERED[True]))
 
 
+def test_a_model_labels_the_parts_it_is_asked_for(data: Path, tmp_path: Path) -> None:
+    known = ["distil", "remember", "default", "-o", tmp_path / "known", "--limit", "2", "--data", data]
+    done = run(*known, "--part", "everyday", "--part", "comments")
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in (tmp_path / "known").iterdir()] == ["general.npz"]
+    task, _, tables, _ = load_answers(tmp_path / "known" / "general.npz")
+    assert (task, {name: len(table) for name, table in tables.items()}) == ("general", {"everyday": 2, "comments": 2})
+    assert str(run(*known, "--part", "everyday", "--pool").exception) == "--pool and --part: choose one"
+    assert str(run(*known, "--part", "moods").exception) == "the pool has no part 'moods'"
+    without = run("distil", "remember", "nano", "-o", tmp_path / "none", "--part", "everyday", "--data", data)
+    assert str(without.exception) == "nano: has no head `general` to label parts of the pool with"
+
+
 @pytest.mark.slow
 def test_a_model_is_taught_more_and_keeps_what_it_knows(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -136,6 +149,18 @@ def test_students_of_some_heads_become_one_model(data: Path, tmp_path: Path) -> 
     assert detector.with_(labels="iest").detect("so happy").label in HEADS["iest"]
     done = run("distil", "bundle", tmp_path / "tasks", tmp_path / "tasks", "-o", tmp_path / "same", "--data", data)
     assert str(done.exception) == "students of one model must have different heads"
+    done = run("distil", "bundle", tmp_path / "general", "default", "-o", tmp_path / "more", "--data", data)
+    assert done.exit_code == 0, done.output
+    kept, more = (Bundle.load(folder) for folder in (resolve("default"), tmp_path / "more"))
+    assert [head.name for head in more.heads] == list(HEADS)
+    for head in sets["tasks"]:
+        settings = [(each.head(head).temperature, each.head(head).decision) for each in (kept, more)]
+        assert settings[0] == settings[1]
+        asked = [example.dialogue for example in everyday_examples(held_out=True)[:40]]
+        answers = [emoscope.load(name, labels=head).detect_many(asked) for name in ("default", tmp_path / "more")]
+        assert sum(a.label == b.label for a, b in zip(*answers, strict=True)) >= 34  # fewer word pieces
+    done = run("distil", "bundle", "open", "open", "-o", tmp_path / "none", "--data", data)
+    assert str(done.exception) == "open: has no heads besides those of the students"
 
 
 def test_the_mean_of_students(data: Path, tmp_path: Path) -> None:
