@@ -40,6 +40,8 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
     settings = dict(MEASURED.get(name, {}))
     if options.encoder and "encoder" in SYSTEMS[name].settings_class.model_fields:
         settings["encoder"] = options.encoder
+    if options.precision != "auto":
+        settings["precision"] = options.precision
     system = SYSTEMS[name](task, seed=seed, settings=settings or None)
     learn, held_out = training_data(task, system, part, number, options.data)
     begun = time.perf_counter()

@@ -53,7 +53,7 @@ class FigureEight(System):
 
         settings = self.settings
         directions = {"forward": [False], "backward": [True], "both": [False, True]}[settings.directions]
-        of_training = {"epochs", "batch_size", "learning_rate", "directions", "seeds", "shift"}
+        of_training = {"epochs", "batch_size", "learning_rate", "precision", "directions", "seeds", "shift"}
         network = settings.model_dump(exclude=of_training)
         training = settings.training(schedule="slanted", gradual_unfreezing=True)
         return Mean(

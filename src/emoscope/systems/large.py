@@ -45,7 +45,7 @@ WORD_NETWORKS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 TAUGHT = "taught.json"
 _NETWORK = ("max_length", "dropout", "layer_decay")
-_TRAINING = ("epochs", "batch_size", "learning_rate", "label_smoothing", "ema_decay", "rdrop_alpha")
+_TRAINING = ("epochs", "batch_size", "learning_rate", "precision", "label_smoothing", "ema_decay", "rdrop_alpha")
 
 _DECODER_TRAINING: dict[str, Any] = {
     "schedule": "cosine",
@@ -183,7 +183,9 @@ class Large(System):
                 "lm_epochs": settings.adaptation_epochs,
                 **settings.pick("lm_batch_size", "lm_learning_rate"),
             }
-        training = Training(settings.lm_epochs, settings.lm_batch_size, settings.lm_learning_rate)
+        training = Training(
+            settings.lm_epochs, settings.lm_batch_size, settings.lm_learning_rate, precision=settings.precision
+        )
         teacher = MultiTaskClassifier(heads, "transformer", network, training)
         teacher.fit(*teacher.targets(mixture), fit_context)
         transformer = teacher.network
@@ -214,12 +216,13 @@ class Large(System):
             members.append(NgramBlock(labels))
         if settings.words and self.task.form in WORD_NETWORKS:
             name, sizes = WORD_NETWORKS[self.task.form]
-            training = Training(epochs=4, batch_size=64, learning_rate=2e-3)
+            training = Training(epochs=4, batch_size=64, learning_rate=2e-3, precision=settings.precision)
             members.append(NeuralClassifier(labels, name, {**sizes, "vectors": settings.vectors}, training))
         if settings.decoder:
             network = {"heads": {self.task.form: labels}, "context": settings.decoder_context, "max_length": 192}
             network |= settings.pick("decoder", "lora_rank", "gradient_checkpointing")
-            training = Training(1, learning_rate=settings.decoder_learning_rate, **_DECODER_TRAINING)
+            of_decoder = {**_DECODER_TRAINING, **settings.pick("precision")}
+            training = Training(1, learning_rate=settings.decoder_learning_rate, **of_decoder)
             members.append(NeuralClassifier(labels, "decoder", network, training))
         if not members:
             raise EmoscopeError("large needs at least one member")

@@ -32,11 +32,16 @@ def test_a_system_with_an_encoder_gets_the_one_of_the_command(tmp_path: Path, mo
     encoder, data = make_tiny_encoder(tmp_path / "tiny"), write_dialogues(tmp_path / "data")
     monkeypatch.setitem(job.MEASURED, "alexu", {"epochs": 1, "max_length": 16})
     options = argparse.Namespace(
-        encoder=str(encoder), data=data, device="cpu", blind=tmp_path / "blind", row=tmp_path / "row.json"
+        encoder=str(encoder),
+        data=data,
+        device="cpu",
+        precision="full",
+        blind=tmp_path / "blind",
+        row=tmp_path / "row.json",
     )
     job.do_job("alexu", "emotionx-friends", "fold0", options)
     row = json.loads(options.row.read_text(encoding="utf-8"))
-    assert row["settings"] == {"epochs": 1, "max_length": 16, "encoder": "tiny"}
+    assert row["settings"] == {"epochs": 1, "max_length": 16, "encoder": "tiny", "precision": "full"}
     folds = fold_numbers(read_split(get_task("emotionx-friends"), "train", data), job.FOLDS)
     assert row["examples"] == sum(fold != 0 for fold in folds)
     assert 0 < row["examples"] < len(folds)

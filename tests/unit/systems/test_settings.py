@@ -1,12 +1,15 @@
 """Settings of systems: documented, checked, and known by their former names."""
 
 import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from emoscope.core.errors import EmoscopeError
+from emoscope.models.block import Block
 from emoscope.models.former_names import FORMER_NAMES
+from emoscope.models.torch.training import Training
 from emoscope.systems import SYSTEMS
 from emoscope.systems.emocontext_baseline import EmoContextBaseline
 from emoscope.systems.ku import KuSettings
@@ -37,6 +40,32 @@ def test_former_names_lead_to_names_of_today() -> None:
 def test_settings_are_taken_under_their_former_names() -> None:
     system = EmoContextBaseline(get_task("emocontext"), settings={"rate": 0.5, "hidden": 8, "batch": 16})
     assert (system.settings.learning_rate, system.settings.hidden_size, system.settings.batch_size) == (0.5, 8, 16)
+
+
+def plans_of(part: Any) -> Iterator[Training]:
+    """The training plans in a block and its parts."""
+    if isinstance(part, Training):
+        yield part
+    elif isinstance(part, Mapping):
+        for name, inner in part.items():
+            if name != "source_training" or part["sources"]:
+                yield from plans_of(inner)
+    elif isinstance(part, Block):
+        yield from plans_of(vars(part))
+    elif isinstance(part, list | tuple):
+        yield from plans_of(dict(enumerate(part)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in SYSTEMS if "precision" in getattr(SYSTEMS[name], "settings_class", SystemSettings).model_fields],
+)
+def test_all_networks_of_a_system_are_trained_in_the_chosen_precision(name: str) -> None:
+    task = get_task(SYSTEMS[name].metadata.tasks[0] if SYSTEMS[name].metadata.tasks else "emocontext")
+    block = SYSTEMS[name](task, settings={"precision": "bfloat16"}).build()
+    plans = list(plans_of(block))
+    assert plans
+    assert {plan.precision for plan in plans if plan.epochs} == {"bfloat16"}
 
 
 @pytest.mark.parametrize(
