@@ -46,7 +46,7 @@ SamplesOption = Annotated[int, typer.Option("--samples", min=1, help="Number of 
 
 
 def verify_cli(
-    file: PredictionArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Predictions in the task's official format.")],
     task: TaskOption,
     against: Annotated[Path | None, typer.Option(help="The unlabelled file it answers.")] = None,
     split: SplitOption = None,

@@ -205,7 +205,7 @@ def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> lis
     """Notes on gold items that are not scored, and on predictions outside the task's labels."""
     sentences = {
         "gold items left out, as the task does not score their label": discarded,
-        "predictions outside the task's labels, counted as errors as in the official scoring": outside,
+        "predictions outside the task's labels, counted as errors here and refused by verify": outside,
     }
     return [f"{sentence}: {_listed(counts)}" for sentence, counts in sentences.items() if counts]
 
@@ -215,9 +215,14 @@ def outside_labels(task: Task, predicted: Sequence[str]) -> dict[str, int]:
     return dict(Counter(label for label in predicted if label not in task.labels).most_common())
 
 
+def _shown(label: str) -> str:
+    """The label, in quotes if it has characters or blanks that cannot be seen."""
+    return label if label.isprintable() and label == label.strip() else ascii(label)
+
+
 def _listed(counts: Mapping[str, int]) -> str:
     named = ((label[:40], count) for label, count in list(counts.items())[:8])
-    shown = [f"{label if label.isprintable() else ascii(label)} ({count:,})" for label, count in named]
+    shown = [f"{_shown(label)} ({count:,})" for label, count in named]
     more = len(counts) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more labels" if more else "")
 

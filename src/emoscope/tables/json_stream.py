@@ -14,6 +14,7 @@ from emoscope.tables.files import open_binary
 _CHUNK = 1 << 16
 # A dialogue has a few thousand bytes, a million escaped emoji twelve million; a longer row means a broken file.
 MAX_ROW_BYTES = 1 << 26
+_BLANKS = " \t\r\n"  # of JSON
 _TRUNCATED = "ends early: the file is truncated"
 
 
@@ -39,8 +40,10 @@ def is_json_lines(path: str) -> bool:
     return isinstance(value, dict) or second != b""
 
 
-def array_elements(path: str | Path) -> Iterator[Any]:
+def array_elements(path: str | Path, *, strict: bool = True) -> Iterator[Any]:
     """Yield each element of the array in a file as soon as it is complete.
+
+    Unless it is strict, NaN is a number and the last of equal keys counts, as in Python's `json`.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "a.json"
@@ -49,7 +52,7 @@ def array_elements(path: str | Path) -> Iterator[Any]:
     [{'a': 1}, [2, 3]]
     """
     with open_binary(str(path) if "://" in str(path) else str(existing_file(path))) as handle:
-        window = _Window(path, handle)
+        window = _Window(path, handle, strict=strict)
         if window.peek() != "[":
             raise InputError(path, "expected a JSON list")
         window.skip()
@@ -71,11 +74,13 @@ def array_elements(path: str | Path) -> Iterator[Any]:
 class _Window:
     """A window over the file that grows until it contains a whole element."""
 
-    def __init__(self, path: str | Path, handle: IO[bytes]) -> None:
+    def __init__(self, path: str | Path, handle: IO[bytes], *, strict: bool) -> None:
         self._path = path
         self._handle = handle
         self._decode = codecs.getincrementaldecoder("utf-8-sig")()
-        self._decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        self._decoder = json.JSONDecoder()
+        if strict:
+            self._decoder = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant)
         self._text = ""
         self._at = 0
         self._ended = False
@@ -84,7 +89,7 @@ class _Window:
         """The next character that is not white space; empty at the end."""
         while True:
             while self._at < len(self._text):
-                if not self._text[self._at].isspace():
+                if self._text[self._at] not in _BLANKS:
                     return self._text[self._at]
                 self._at += 1
             if self._ended:

@@ -53,12 +53,12 @@ class EmotionX(Task):
         with existing_file(path).open("rb") as handle:
             if handle.read(3) == BYTE_ORDER_MARK:
                 raise InputError(path, "begins with a byte-order mark, which the official scorer refuses")
-        parts = list(array_elements(path))
+        parts = list(array_elements(path, strict=False))
         if len(parts) != 2 or not isinstance(parts[0], dict) or not isinstance(parts[1], list):
             raise InputError(path, "expected a list of two items: {name, email} and the dialogues")
         for key in ("name", "email"):
-            if not isinstance(parts[0].get(key), str):
-                raise InputError(path, f"the first item must give the author's {key!r} as a string")
+            if key not in parts[0]:
+                raise InputError(path, f"the first item must give the author's {key!r}")
         for number, dialogue in enumerate(parts[1], start=1):
             for line, entry in enumerate(_entries(path, number, dialogue), start=1):
                 where = _where(number, line)

@@ -13,6 +13,8 @@ from emoscope.tasks.metadata import load_metadata
 _TRIGGER = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
 # Values of the label column in files whose labels are withheld.
 _WITHHELD = {"", "unknown", "unk", "?", "-", "none"}
+# The official scorer works on bytes, where no other character is a blank.
+_BLANKS = " \t\r\n\v\f"
 
 
 class Iest(Task):
@@ -54,14 +56,14 @@ class Iest(Task):
         return (f"{label}\n" for _, label in answers)
 
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
-        """The labels as the official scorer reads them: the first column of each line, stripped.
+        """The labels as the official scorer reads them: the first column of each line, without blanks after it.
 
-        A byte-order mark is part of the first label there, which makes it a different label.
+        A byte-order mark or a blank before a label is part of it there, which makes it a different label.
         """
         with existing_file(path).open("rb") as handle:
             marked = handle.read(3) == BYTE_ORDER_MARK
         for row, line in text_lines(path):
-            label = line.split("\t", 1)[0].strip()
+            label = line.split("\t", 1)[0].rstrip(_BLANKS)
             yield Submitted(f"row {row}", ("\ufeff" if marked and row == 1 else "") + label or None)
 
     _answers = submitted  # a submission is a list of labels

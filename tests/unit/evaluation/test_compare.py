@@ -100,7 +100,7 @@ def test_unscored_items_and_foreign_labels_are_noted(tmp_path: Path) -> None:
     assert [(row.name, row.scores.score) for row in found.rows] == [("two", 1.0), ("one", 0.5)]
     assert list(found.notes) == [
         "gold items left out, as the task does not score their label: surprise (1)",
-        "one: predictions outside the task's labels, counted as errors as in the official scoring: fear (1)",
+        "one: predictions outside the task's labels, counted as errors here and refused by verify: fear (1)",
     ]
 
 

@@ -113,14 +113,12 @@ def test_invalid_file_name_is_refused(name: str, ready: tuple[Store, Actor]) -> 
     ("text", "reason"),
     [
         ("[" * 100_000, "is nested too deeply"),
-        ('[{"name": NaN, "email": ""}, []]', "holds NaN, which is not JSON"),
-        ('[{"name": "a", "name": "b", "email": ""}, []]', "holds an object with the same key twice"),
         ('[{"name": "a", "email": "b"}, [[]]]', "dialogue 1: has no utterances"),
         ('{"a": 1}', "expected a JSON list"),
         ('[{"name": "a", "email": "b"}, ' + "1" * 20_000 + "]", "element 2"),
         ('[{"name": "a", "email": "b"}, [[{"speaker": "Ross", "utterance": "line 0", "emotion": "joy"}', "truncated"),
     ],
-    ids=["deep", "NaN", "same key", "empty dialogue", "object", "long number", "truncated"],
+    ids=["deep", "empty dialogue", "object", "long number", "truncated"],
 )
 def test_hostile_json_is_refused(text: str, reason: str, tmp_path: Path) -> None:
     unlabelled, sent = emotionx_file(tmp_path / "given.json", ["joy"]), tmp_path / "sent.json"

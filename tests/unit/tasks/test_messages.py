@@ -71,7 +71,7 @@ def test_what_is_read_of_emotionx(tmp_path: Path) -> None:
         ([AUTHOR], "expected a list of two items: {name, email} and the dialogues"),
         ([[], [[LINE]]], "expected a list of two items: {name, email} and the dialogues"),
         ([AUTHOR, {"a": 1}], "expected a list of two items: {name, email} and the dialogues"),
-        ([{"name": "Ann"}, [[LINE]]], "the first item must give the author's 'email' as a string"),
+        ([{"name": "Ann"}, [[LINE]]], "the first item must give the author's 'email'"),
         ([AUTHOR, [[{**LINE, "emotion": 3}]]], "dialogue 1, line 1: 'emotion' must be a string, not int"),
         ([AUTHOR, [[LINE], [LINE, 3]]], "dialogue 2, line 2: expected an object, found int"),
         ("\ufeff" + json.dumps([AUTHOR, [[LINE]]]), "begins with a byte-order mark, which the official scorer refuses"),

@@ -282,12 +282,24 @@ def test_truncated_emotionx_file_is_reported(tmp_path: Path, cut: int) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("[{}, NaN]", "holds NaN, which is not JSON"),
-        ('[{"a": 1, "a": 2}, []]', "holds an object with the same key twice"),
+        ("[NaN]", "holds NaN, which is not JSON"),
+        ('[[{"a": 1, "a": 2}]]', "holds an object with the same key twice"),
+    ],
+)
+def test_emotionx_data_are_stricter_than_submissions(tmp_path: Path, text: str, expected: str) -> None:
+    path = tmp_path / "train.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=expected):
+        list(get_task("emotionx-friends").read(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("[" * 100_000, "nested too deeply|truncated"),
         ("[[], []] x", "has more text after the end of its JSON list"),
         ('[{"name": "A", "email": "b"}]', "expected a list of two items"),
-        ('[{"name": "A"}, []]', "must give the author's 'email' as a string"),
+        ('[{"name": "A"}, []]', "must give the author's 'email'"),
     ],
 )
 def test_emotionx_submission_is_strict(tmp_path: Path, text: str, expected: str) -> None:
