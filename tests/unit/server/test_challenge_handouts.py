@@ -212,7 +212,7 @@ def test_labels_wait_for_another_phase_that_ranks_the_same_items(store: Store, c
     slug = made_challenge(store, tmp_path, phases=phase("first", labels=RELEASE) + phase("second", labels=later))
     ana, _ = team(store, slug)
     clock.forward(hours=12)
-    with pytest.raises(NotFound):
+    with pytest.raises(NotFound, match=r"while another phase ranks submissions on the same items$"):
         labels_file(store, ana, slug, "first")
     clock.forward(days=1)
     assert labels_file(store, ana, slug, "first")[1] == "given-labels.txt"

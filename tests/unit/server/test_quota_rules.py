@@ -38,6 +38,11 @@ def test_daily_cap_is_enforced_and_says_when_it_resets(used: int) -> None:
     assert refused.value.retry_after == 12 * 3600
 
 
+def test_a_cap_of_one_is_one_submission() -> None:
+    with pytest.raises(QuotaExceeded, match="the team has used its 1 submission for 2019-01-05 in phase final"):
+        check_accepted(quota(per_day=1, used_today=1), NOON)
+
+
 @pytest.mark.parametrize("used", [5, 6])
 def test_phase_cap_is_final(used: int) -> None:
     with pytest.raises(QuotaExceeded) as refused:

@@ -135,10 +135,15 @@ def labels_released(session: Session, phase: Phase, now: datetime) -> bool:
     The time of their release must have come; or the phase must have closed, and the next one opened if the challenge
     says so. And no phase of any challenge with the same items may still rank submissions.
     """
-    if not labels_out(phase, now) and not _released_after(phase, now):
+    if not _due(phase, now):
         return False
     same = (Phase.gold_sha256 == phase.gold_sha256) | (Phase.unlabelled_sha256 == phase.unlabelled_sha256)
     return all(ranking_over(other, now) for other in session.scalars(select(Phase).where(same)))
+
+
+def _due(phase: Phase, now: datetime) -> bool:
+    """Whether the time of the release has come, whatever other phases do."""
+    return labels_out(phase, now) or _released_after(phase, now)
 
 
 def _released_after(phase: Phase, now: datetime) -> bool:
@@ -170,6 +175,8 @@ def labels_file(store: Store, actor: Actor, slug: str, phase: str) -> tuple[Path
 def _when(phase: Phase, now: datetime) -> str:
     if phase.labels_at is not None and phase.labels_at > now:
         return f"; teams get them at {phase.labels_at.isoformat(timespec='minutes')}"
+    if _due(phase, now):
+        return " while another phase ranks submissions on the same items"
     return _WHEN.get(phase.labels, "")
 
 

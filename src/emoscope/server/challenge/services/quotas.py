@@ -51,7 +51,7 @@ def check_accepted(quota: QuotaView, now: datetime) -> None:
         raise QuotaExceeded(f"the team has used all {quota.total:,} submissions of phase {quota.phase}", None)
     if quota.used_today >= quota.per_day:
         raise QuotaExceeded(
-            f"the team has used its {quota.per_day:,} submissions for {quota.day} in phase {quota.phase}",
+            f"the team has used its {_submissions(quota.per_day)} for {quota.day} in phase {quota.phase}",
             _seconds(quota, now),
         )
 
@@ -64,6 +64,10 @@ def check_rejected(quota: QuotaView, now: datetime) -> None:
             "check files with `emoscope verify` before you submit them",
             _seconds(quota, now),
         )
+
+
+def _submissions(number: int) -> str:
+    return f"{number:,} submission{'' if number == 1 else 's'}"
 
 
 def _seconds(quota: QuotaView, now: datetime) -> int:
