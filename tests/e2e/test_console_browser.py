@@ -83,6 +83,15 @@ def test_times_are_in_the_organisers_zone(browser: Any, token_and_server: tuple[
         page.context.close()
 
 
+def test_days_of_the_calendar_are_numbers(browser: Any, token_and_server: tuple[str, ServerProcess]) -> None:
+    token, server = token_and_server
+    page = _signed_in(browser, server, token, "desk", timezone_id="America/Los_Angeles", locale="en-GB")
+    page.goto(f"/challenges/{SLUG}/organise/phases?month=2030-05")
+    days = page.locator(".calendar td:not(.outside) time").all_inner_texts()
+    assert days == [str(day) for day in range(1, 32)]
+    page.context.close()
+
+
 def test_a_challenge_is_run_by_keyboard_without_javascript(
     browser: Any, token_and_server: tuple[str, ServerProcess], tmp_path: Path
 ) -> None:

@@ -33,6 +33,13 @@ def _path(template: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: parts.get(found[1], "1"), template)
 
 
+def test_a_page_that_needs_a_token_leads_to_the_sign_in(site: Site) -> None:
+    link = '<a href="/sign-in">Sign in</a></p>'
+    for path, status in (("/organise", 401), ("/nowhere", 404)):
+        answer = site.client.get(path, headers={"Accept": "text/html"})
+        assert (answer.status_code, link in answer.text) == (status, status == 401)
+
+
 def test_pages_and_forms_need_an_organiser_and_a_csrf_token(site: Site) -> None:
     member = site.team("Curious")
     players, strangers = signed_in(site, member), TestClient(site.client.app, follow_redirects=False)

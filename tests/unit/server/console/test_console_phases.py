@@ -115,6 +115,13 @@ def test_overview_lists_stale_scores(site: Site, organiser: TestClient, tmp_path
     shows(organiser, "Nothing to do")
 
 
+def test_the_audit_log_leaves_out_what_is_not_set(site: Site, organiser: TestClient) -> None:
+    send(organiser, f"{AT}/rescore")
+    page = organiser.get(f"{AT}/audit").text
+    assert "queued: " in page
+    assert "None" not in page
+
+
 def test_exports_jobs_storage_and_audit_log_are_shown(site: Site, organiser: TestClient) -> None:
     token = site.team("Aurora")
     site.final(token, site.submit(token).json()["id"])

@@ -4,7 +4,8 @@ const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 
-for (const place of document.querySelectorAll("time[datetime]")) {
+// A date without a time is a day in the calendar, the same in every zone.
+for (const place of document.querySelectorAll("time[datetime*=T]")) {
   const moment = new Date(place.dateTime);
   if (Number.isNaN(moment.getTime())) continue;
   if (!place.title) place.title = place.textContent;
