@@ -265,3 +265,11 @@ def test_further_metrics_have_columns(tmp_path: Path) -> None:
         assert "<td>0.4321</td>" in page
         site.client.post("/sign-in", data={"csrf": form_secret(site.client.get("/sign-in").text), "token": token})
         assert "macro-f1 0.4321" in site.client.get(f"/submissions/{sent}").text
+
+
+def test_a_quota_of_one_is_one_submission(tmp_path: Path) -> None:
+    phases = phase("one", opens=datetime(2020, 1, 1), per_day=1) + phase("two", opens=datetime(2020, 1, 1), per_day=2)
+    with opened_site(tmp_path, phases=phases) as site:
+        page = site.client.get("/challenges/mine").text
+        assert "1 submission per day" in page
+        assert "2 submissions per day" in page

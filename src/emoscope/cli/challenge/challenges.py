@@ -223,7 +223,8 @@ def _board_parts(board: "BoardView", slug: str) -> Iterator[RenderableType]:
         yield view_table(board.winners, {"class": "label", "best team": "team", **figures}, left=2)
     if statistics := board.statistics:
         values = statistics.model_dump(exclude={"teams"}).items()
-        yield f"{counted(statistics.teams, 'team')}: " + ", ".join(f"{name} {value:.4f}" for name, value in values)
+        shown = (f"{name.replace('_', ' ')} {value:.4f}" for name, value in values)
+        yield f"{counted(statistics.teams, 'team')}: {', '.join(shown)}"
     yield from map(Text, [*board.notes, *_comparison_notes(board, slug)])
 
 
