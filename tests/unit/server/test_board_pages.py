@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from emoscope.server.challenge.pages.board_plot import history_plot
 from emoscope.server.challenge.services.actor import OPERATOR
-from emoscope.server.challenge.services.challenges import close_phase
+from emoscope.server.challenge.services.challenges import close_phase, create_challenge
 from emoscope.server.challenge.views import BoardView, Entry, HistoryPoint
 from emoscope.server.http.rendering import templates
 from emoscope.server.markdown import markdown
@@ -18,6 +18,7 @@ from emoscope.server.store import Store
 from emoscope.server.store.models import Result
 from kits.challenge_kit import phase, rows_of
 from kits.challenge_site import Site, bearer, form_secret, opened_site
+from kits.task_files import emotionx_file
 
 HEAD = """
 description = "Say **which** <script>alert(1)</script>"
@@ -273,3 +274,16 @@ def test_a_quota_of_one_is_one_submission(tmp_path: Path) -> None:
         page = site.client.get("/challenges/mine").text
         assert "1 submission per day" in page
         assert "2 submissions per day" in page
+
+
+def test_the_commands_of_a_challenge_name_a_file_of_its_format(tmp_path: Path) -> None:
+    with opened_site(tmp_path, phases=phase("one", opens=datetime(2020, 1, 1))) as site:
+        emotionx_file(tmp_path / "gold.json", ["joy"])
+        (tmp_path / "given.json").write_text('[[{"speaker": "Ross", "utterance": "line 0"}]]')
+        toml = tmp_path / "chats.toml"
+        phases = phase("one", unlabelled="given.json", gold="gold.json")
+        toml.write_text(f'slug = "chats"\ntitle = "Chats"\ntask = "emotionx-friends"\n{phases}')
+        create_challenge(site.client.app.state.store, OPERATOR, toml)  # type: ignore[attr-defined]
+        for slug, file in (("mine", "predictions.txt"), ("chats", "predictions.json")):
+            page = site.client.get(f"/challenges/{slug}").text
+            assert set(re.findall(r"predictions\.\w+", page)) == {file}
