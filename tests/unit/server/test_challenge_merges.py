@@ -5,12 +5,23 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from emoscope.server.challenge.services.actor import OPERATOR
+from emoscope.server.challenge.services.actor import OPERATOR, PUBLIC
 from emoscope.server.challenge.services.audit import read_audit
+from emoscope.server.challenge.services.challenges import delete_challenge
 from emoscope.server.challenge.services.merges import answer_merge, offer_merge
 from emoscope.server.challenge.services.notices import list_notices, post_notice
 from emoscope.server.challenge.services.submissions import submit
-from emoscope.server.challenge.services.teams import delete_team, get_team, list_teams
+from emoscope.server.challenge.services.teams import (
+    approve_team,
+    delete_team,
+    disqualify_team,
+    get_team,
+    list_teams,
+    register_team,
+    reinstate_team,
+    restore_team,
+)
+from emoscope.server.challenge.services.tokens import authenticate
 from emoscope.server.errors import Conflict, NotFound
 from emoscope.server.store import Store
 from emoscope.server.store.models import Job, Merge
@@ -29,6 +40,7 @@ def test_an_offer_goes_once_to_another_team_of_the_challenge(store: Store, tmp_p
             offer_merge(store, ana, slug, name)
         assert unknown.value.field == "team"
     offer_merge(store, ana, slug, "Two")
+    offer_merge(store, team(store, slug, "Three", "Eve")[0], slug, "Two")  # another team may offer the same
     for name, message in (("One", "a team cannot merge with itself"), ("Two", "this offer has already been made")):
         with pytest.raises(Conflict, match=f"^{message}$") as refused:
             offer_merge(store, ana, slug, name)
@@ -50,6 +62,49 @@ def test_declined_offer_keeps_both_teams_and_can_be_repeated(store: Store, clock
         assert [merge.decided_at for merge in session.scalars(select(Merge))] == [clock()] * 2
     with pytest.raises(NotFound, match=r"^no such offer to your team$"):
         answer_merge(store, ben, slug, 99, accept=True)
+
+
+def test_an_offer_of_a_team_that_has_gone_since_is_not_accepted(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path)
+    ana, one = team(store, slug, "One")
+    ben, _ = team(store, slug, "Two", "Ben")
+    offer = offer_merge(store, ana, slug, "Two").id
+    with pytest.raises(Conflict, match=r"^the other team has to accept the offer$"):
+        answer_merge(store, ana, slug, offer, accept=True)
+    delete_team(store, OPERATOR, slug, one.team.id)
+    with pytest.raises(Conflict, match=r"^team 'One' no longer exists$"):
+        answer_merge(store, ben, slug, offer, accept=True)
+    restore_team(store, OPERATOR, slug, one.team.id)
+    disqualify_team(store, OPERATOR, slug, one.team.id, "two accounts")
+    with pytest.raises(Conflict, match=r"^team 'One' is disqualified$"):
+        answer_merge(store, ben, slug, offer, accept=True)
+    reinstate_team(store, OPERATOR, slug, one.team.id)
+    assert answer_merge(store, ben, slug, offer, accept=True).state == "accepted"
+
+
+def test_a_team_that_waits_for_approval_does_not_merge(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path, head='registration = "approval"')
+    one = register_team(store, PUBLIC, slug, team="One", member="Ana", email="ana@example.org")
+    two = register_team(store, PUBLIC, slug, team="Two", member="Ben", email="ben@example.org")
+    ana, ben = authenticate(store, one.token), authenticate(store, two.token)
+    approve_team(store, OPERATOR, slug, one.team.id)
+    for actor, name in ((ana, "Two"), (ben, "One")):
+        with pytest.raises(Conflict, match=r"^team 'Two' is waiting for the organisers' approval$"):
+            offer_merge(store, actor, slug, name)
+    approve_team(store, OPERATOR, slug, two.team.id)
+    offer_merge(store, ana, slug, "Two")
+
+
+def test_teams_of_a_deleted_challenge_do_not_merge(store: Store, tmp_path: Path) -> None:
+    slug = made_challenge(store, tmp_path)
+    ana, _ = team(store, slug, "One")
+    ben, _ = team(store, slug, "Two", "Ben")
+    offer = offer_merge(store, ana, slug, "Two").id
+    delete_challenge(store, OPERATOR, slug)
+    with pytest.raises(NotFound, match=f"^no challenge '{slug}'$"):
+        offer_merge(store, ben, slug, "One")
+    with pytest.raises(NotFound, match=f"^no challenge '{slug}'$"):
+        answer_merge(store, ben, slug, offer, accept=True)
 
 
 def test_a_merger_declines_the_other_offers_of_the_joining_team_only(

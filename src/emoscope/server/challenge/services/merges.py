@@ -68,7 +68,7 @@ def answer_merge(store: Store, actor: Actor, slug: str, merge_id: int, *, accept
 
 
 def _check_rule(session: Session, store: Store, challenge: Challenge, first: Team, second: Team) -> None:
-    """Refuse to merge teams that are gone, disqualified or too large together.
+    """Refuse to merge teams that are gone, disqualified, not approved or too large together.
 
     As on Kaggle, together they may not have submitted more than one team could have by now.
     """
@@ -77,6 +77,8 @@ def _check_rule(session: Session, store: Store, challenge: Challenge, first: Tea
             raise Conflict(f"team {team.name!r} no longer exists")
         if team.disqualified_for is not None:
             raise Conflict(f"team {team.name!r} is disqualified")
+        if team.approved_at is None:
+            raise Conflict(f"team {team.name!r} is waiting for the organisers' approval")
     now = store.clock()
     require_running(challenge, now)
     people = count_members(session, first.id, second.id)
@@ -103,9 +105,5 @@ def _join(session: Session, store: Store, joining: Team, staying: Team) -> None:
     joining.merged_into = staying.id
     queue_comparisons(session, staying.challenge_id, store.clock())
     others = (Merge.from_team_id == joining.id) | (Merge.to_team_id == joining.id)
-    session.execute(
-        update(Merge)
-        .where(others, Merge.state == "offered")
-        .values(state="declined", decided_at=store.clock())
-        .execution_options(synchronize_session="fetch")
-    )
+    declined = {"state": "declined", "decided_at": store.clock()}
+    session.execute(update(Merge).where(others, Merge.state == "offered").values(declined))
