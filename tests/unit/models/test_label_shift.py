@@ -1,5 +1,8 @@
 """Class-prior correction."""
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -51,7 +54,7 @@ def test_bad_priors_are_refused(prior: dict[str, float]) -> None:
 
 
 def test_no_dialogues_no_estimate() -> None:
-    with pytest.raises(EmoscopeError, match="at least one dialogue"):
+    with pytest.raises(EmoscopeError, match=r"^estimating a prior needs at least one dialogue$"):
         estimate_prior(np.zeros((0, 2)), [0.5, 0.5])
 
 
@@ -62,8 +65,16 @@ def test_numbers_of_any_size_become_shares() -> None:
     assert prior_vector({"a": 1.5e308, "b": 1.5e308}, ["a", "b"]).tolist() == [0.5, 0.5]
     with pytest.raises(EmoscopeError, match=r"^a prior must give one number for each of: a, b$"):
         prior_vector({"a": 1}, ["a", "b"])
-    with pytest.raises(EmoscopeError, match=r"^a prior's numbers must be finite, not negative, and not all zero$"):
-        prior_vector({"a": 0, "b": 0}, ["a", "b"])
+    for prior in ({"a": 0, "b": 0}, {}):
+        with pytest.raises(EmoscopeError, match=r"^a prior's numbers must be finite, not negative, and not all zero$"):
+            prior_vector(prior, list(prior))
+
+
+@pytest.mark.parametrize("value", ["half", None, [0.5]])
+def test_a_prior_that_is_no_number_is_shown(value: Any) -> None:
+    prior = {"a": 0.5, "b": value}
+    with pytest.raises(EmoscopeError, match=f"^{re.escape(f'a prior gives a number for each label, not {prior}')}$"):
+        prior_vector(prior, ["a", "b"])
 
 
 def test_every_row_is_shifted_by_itself() -> None:
