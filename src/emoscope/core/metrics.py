@@ -46,8 +46,8 @@ def confusion_matrix(gold: Sequence[str], predicted: Sequence[str], names: Seque
 
 def safe_divide(numerator: Counts, denominator: Counts) -> Floats:
     """Division where 0 / 0 is 0, as in the shared tasks' scorers."""
-    top, bottom = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
-    quotient: Floats = np.divide(top, bottom, out=np.zeros(top.shape, np.float64), where=bottom != 0)
+    top, bottom = np.broadcast_arrays(numerator, denominator)
+    quotient: Floats = np.divide(top, bottom, out=np.zeros(top.shape), where=bottom != 0, dtype=np.float64)
     return quotient
 
 
@@ -87,7 +87,7 @@ def micro_f1(confusion: Counts, classes: Sequence[int] | None = None) -> Floats:
     0.8
     """
     matrix = np.asarray(confusion, np.float64)
-    chosen = list(range(matrix.shape[-1])) if classes is None else list(classes)
+    chosen = slice(None) if classes is None else list(classes)
     hits = np.diagonal(matrix, axis1=-2, axis2=-1)[..., chosen].sum(-1)
     total = matrix.sum(-1)[..., chosen].sum(-1) + matrix.sum(-2)[..., chosen].sum(-1)
     return safe_divide(2 * hits, total)
@@ -99,10 +99,10 @@ def macro_f1(confusion: Counts, classes: Sequence[int] | None = None) -> Floats:
     >>> round(float(macro_f1(np.array([[1, 0, 0], [1, 1, 0], [0, 0, 0]]))), 4)
     0.6667
     """
-    matrix = np.asarray(confusion, np.float64)
-    f1 = class_scores(matrix).f1
+    f1 = class_scores(confusion).f1
     if classes is not None:
         return np.asarray(f1[..., list(classes)].mean(-1))
+    matrix = np.asarray(confusion)
     occurs = (matrix.sum(-1) + matrix.sum(-2)) > 0
     return safe_divide((f1 * occurs).sum(-1), occurs.sum(-1))
 

@@ -132,7 +132,7 @@ def resolve(model: str | Path) -> Path:
     if name and (folder := Path(model)).is_dir():  # an empty name would be the working folder
         return folder
     expected = f"no model named {name!r}: expected {', '.join(PRESETS)}, or a folder with {FILE}"
-    close = get_close_matches(str(name).lower(), PRESETS, n=1)
+    close = get_close_matches(name.lower(), PRESETS, n=1)
     raise EmoscopeError(expected + (f"; did you mean {close[0]!r}?" if close else ""))
 
 

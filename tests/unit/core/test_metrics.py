@@ -3,11 +3,13 @@
 from collections import Counter
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 
 from emoscope.core.errors import EmoscopeError
@@ -193,6 +195,7 @@ def test_the_standard_metrics_leave_out_what_they_say() -> None:
     table = np.array([[6, 2, 0], [1, 3, 0], [0, 1, 2]])
     micro = standard_metric("micro-f1", labels, neutral="others")
     assert (micro.name, micro.labels) == ("micro-f1", ("happy", "sad"))
+    assert micro.description == "micro-averaged F1 over happy, sad"
     assert float(micro(table, labels)) == pytest.approx(2 * 5 / (8 + 7))  # 5 right of 8 named and 7 there
     assert standard_metric("micro-f1", labels).labels == tuple(labels)
     macro = standard_metric("macro-f1", labels, neutral="others")
@@ -202,3 +205,27 @@ def test_the_standard_metrics_leave_out_what_they_say() -> None:
     share = standard_metric("accuracy")
     assert (share.name, share.description) == ("accuracy", "the share of right answers")
     assert float(share(table, labels)) == pytest.approx(11 / 15)
+
+
+def test_a_stack_is_scored_matrix_by_matrix_over_chosen_classes_too() -> None:
+    tables = np.random.default_rng(0).integers(9, size=(5, 3, 3))
+    for score in (micro_f1, macro_f1):
+        expected = [float(score(table, [0, 2])) for table in tables]
+        assert len(set(expected)) == 5
+        assert score(tables, [0, 2]).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        np.array([[200, 3], [9, 100]], np.uint8),  # twice 200 is more than it holds
+        np.array([[1 << 24, 1], [1, 1 << 24]], np.float32),  # in which 2 ** 24 + 1 is 2 ** 24
+    ],
+)
+def test_counts_are_added_in_double_precision_whatever_they_come_in(counts: NDArray[Any]) -> None:
+    wide = counts.astype(np.int64)
+    for score in (micro_f1, macro_f1, accuracy):
+        assert score(counts) == score(wide)
+    assert class_scores(counts).f1.tolist() == class_scores(wide).f1.tolist()
+    assert class_scores(counts).recall.tolist() == class_scores(wide).recall.tolist()
+    assert safe_divide(np.float32(1), np.float32(3)) == 1 / 3

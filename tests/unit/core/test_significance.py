@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.metrics import accuracy, macro_f1
+from emoscope.core.metrics import Floats, accuracy, macro_f1
 from emoscope.core.significance import (
     Codes,
     bootstrap_interval,
@@ -108,6 +108,21 @@ def test_every_draw_is_a_resampling_of_whole_items() -> None:
     # Both systems see the same items, so the same gold labels.
     assert (tables[:, 0].sum(-1) == tables[:, 1].sum(-1)).all()
     assert (tables == np.rint(tables)).all()
+
+
+@pytest.mark.parametrize("items", [40, 3_000])  # drawn one by one, and by the cell
+def test_drawing_in_several_steps_is_drawing_at_once(items: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    gold, first, second = two_systems(items, 2)
+    steps: list[int] = []
+
+    def drawn(samples: int) -> Floats:
+        systems = [first, second]
+        return resampled_scores(gold, systems, classes=2, metric=accuracy, samples=samples, advance=steps.append)
+
+    at_once = drawn(10)
+    monkeypatch.setattr("emoscope.core.significance._CHUNK", 8 * 3)  # three draws of two systems' eight cells
+    assert drawn(10).tolist() == at_once.tolist()
+    assert steps == [10, 3, 3, 3, 1]
 
 
 def test_progress_adds_up_to_the_samples() -> None:

@@ -105,11 +105,20 @@ def test_heads_are_found_by_name_by_their_former_name_and_the_first_without() ->
         bundle.head("xyz")
 
 
+def test_a_head_is_chosen_by_name_not_by_labels() -> None:
+    bundle = Bundle(name="mine", task="iest", heads=(head(), head(name="tone")))
+    labels: Any = ["good", "bad"]
+    with pytest.raises(EmoscopeError, match=r"^labels is the name of a set of labels \(mood, tone\), not a list$"):
+        bundle.head(labels)
+
+
 def test_a_model_is_a_preset_or_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolve("open") == ASSETS / "open"
     assert resolve(tmp_path) == tmp_path == resolve(str(tmp_path))
     with pytest.raises(EmoscopeError, match=r"no model named 'big': expected default, open, nano, or a folder with"):
         resolve("big")
+    with pytest.raises(EmoscopeError, match=rf"or a folder with {FILE}; did you mean 'open'\?$"):
+        resolve("OPNE")
     (tmp_path / "nano").mkdir()
     monkeypatch.setattr("emoscope.detector.bundle.ASSETS", tmp_path)
     assert resolve("default") == tmp_path / "nano"  # an installation without the larger models

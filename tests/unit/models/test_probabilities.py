@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from emoscope.models.probabilities import LabelGrouping, label_probabilities, softmax, temperature_of
+from emoscope.core.errors import EmoscopeError
+from emoscope.models.probabilities import LabelGrouping, head_columns, label_probabilities, softmax, temperature_of
 
 
 def test_softmax_by_hand_and_with_scores_that_would_overflow() -> None:
@@ -46,3 +47,11 @@ def test_temperature_is_bounded() -> None:
     assert temperature_of(always_right, right) == pytest.approx(np.exp(-2.5), rel=0.01)
     assert temperature_of(always_right, right, reach=1.0) == pytest.approx(np.exp(-1.0), rel=0.01)
     assert temperature_of(always_right, right + 1) == pytest.approx(np.exp(2.5), rel=0.01)
+
+
+def test_the_columns_of_a_head_are_where_its_labels_are() -> None:
+    heads = {"mood": ["good", "bad"], "tone": ["up", "down", "level"], "topic": ["work"]}
+    columns = [head_columns(heads, head) for head in heads]
+    assert columns == [slice(0, 2), slice(2, 5), slice(5, 6)]
+    with pytest.raises(EmoscopeError, match=r"^no head 'tune'; there are: mood, tone, topic$"):
+        head_columns(heads, "tune")

@@ -9,7 +9,8 @@ import pytest
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tasks import get_task
-from emoscope.tasks.emotionx import vote_string
+from emoscope.tasks.base import is_label_list
+from emoscope.tasks.emotionx import is_emotionx, vote_string
 
 FRIENDS, EMOCONTEXT, IEST = get_task("emotionx-friends"), get_task("emocontext"), get_task("iest")
 LINE = {"speaker": "A", "utterance": "hi", "emotion": "joy"}
@@ -141,3 +142,92 @@ def test_iest_rows_keep_their_tabs_and_numbers(tmp_path: Path) -> None:
     assert (first.dialogue.id, second.dialogue.id) == ("0", "1")
     bad = written(tmp_path / "bad.csv", "joy\tso [#TRIGGERWORD#]\nonly one column\n")
     assert "expected 2 tab-separated columns, found 1" in problem(bad, IEST.read)
+
+
+def test_after_twenty_problems_the_rest_is_counted(tmp_path: Path) -> None:
+    given = written(tmp_path / "given.csv", "\tso [#TRIGGERWORD#] today\n" * 30)
+    mine = tmp_path / "mine.txt"
+    for wrong, last in ((20, "row 20: unknown label 'glee'"), (21, "1 more"), (29, "9 more")):
+        problems = IEST.verify(written(mine, "glee\n" * wrong + "joy\n" * (30 - wrong)), given)
+        assert len(problems) == min(wrong, 21)
+        assert last in problems[-1]
+    assert problems[-1] == f"{mine}: and 9 more problems of this kind"
+    first, *others = IEST.verify(written(mine, "glee\n" * 40), given)
+    assert first == f"{mine}: has 40 labels, expected 30"
+    assert others[-1] == f"{mine}: and 21 more problems of this kind"
+    assert IEST.verify(written(mine, "joy\n" * 3), given) == [
+        f"{mine}: has 3 labels, expected 30; the file seems cut off"
+    ]
+
+
+def test_a_header_is_named_as_one(tmp_path: Path) -> None:
+    given = written(tmp_path / "given.csv", "\tso [#TRIGGERWORD#] today\n" * 2)
+    for header in ("label", "Labels", "emotion", "ID"):
+        problems = IEST.verify(written(tmp_path / "mine.txt", f"{header}\njoy\n"), given)
+        assert problems == [f"{tmp_path / 'mine.txt'}, row 1: is a header, but this format has none"]
+
+
+@pytest.mark.parametrize(
+    ("first", "one_word"),
+    [
+        (b"joy\r\n", True),
+        (b"x\n", True),
+        (b"\xef\xbb\xbfjoy\n", True),
+        (b"x" * 40, True),
+        ("\u00e4".encode() * 40 + b"\r\n", True),
+        (b"\xff\n", True),
+        (b"x" * 41 + b"\n", False),
+        (b"\njoy\n", False),
+        (b"a joy\n", False),
+        (b"0\tjoy\n", False),
+        (b"joy\t\n", False),
+        (b"[1,\n", False),
+        (b'{"a":1}', False),
+    ],
+)
+def test_a_list_of_labels_begins_with_one_word(first: bytes, one_word: bool, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_bytes(first)
+    assert is_label_list(tmp_path / "mine.txt") is one_word
+
+
+def test_a_line_without_a_label_in_a_list_is_named(tmp_path: Path) -> None:
+    mine = written(tmp_path / "mine.txt", "happy\n\nsad\n")
+    assert problem(mine, EMOCONTEXT.read_predictions) == "row 2: label is missing"
+
+
+HEADER = "id\tturn1\tturn2\tturn3\tlabel\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (HEADER + "0\ta\tb\tc\n", "row 2: expected 5 tab-separated columns, found 4"),
+        (HEADER + " \ta\tb\tc\tsad\n", "row 2: id is missing"),
+        (HEADER + "0\ta\tb\tc\tsad\n1\ta\tb\tc\t \n", "row 3: label is missing"),
+        (HEADER + "0\ta\tb\tc\tsad\n0\ta\tb\tc\tsad\n", "row 3: id '0' was used already"),
+        (HEADER + "0\ta\tb\tc\tsda\n", "row 2: unknown label 'sda', expected one of "),
+        (HEADER, "has a header but no rows"),
+        (
+            "id,turn1,turn2\tturn3\n",
+            "row 1: expected the header 'id turn1 turn2 turn3 [label]' (tab-separated), found 'id,turn1,turn2 turn3'",
+        ),
+    ],
+)
+def test_emocontext_data(content: str, said: str, tmp_path: Path) -> None:
+    assert problem(written(tmp_path / "train.txt", content), EMOCONTEXT.read).startswith(said)
+
+
+def test_one_row_is_enough_for_emocontext_and_a_submission_needs_labels(tmp_path: Path) -> None:
+    one = written(tmp_path / "one.txt", "id\tturn1\tturn2\tturn3\n0\ta\tb\tc\n")
+    assert len(list(EMOCONTEXT.read(one))) == 1
+    said = "row 1: has no 'label' column; a submission is the test file with one"
+    assert problem(one, EMOCONTEXT.submitted) == said
+
+
+def test_emotionx_files_are_lists_of_lists(tmp_path: Path) -> None:
+    data = written(tmp_path / "friends.json", "\ufeff [\n [" + " " * 4000 + "{}]]")
+    assert is_emotionx(data)
+    assert not is_emotionx(written(tmp_path / "studio.json", [{"id": 1}]))
+    assert not is_emotionx(written(tmp_path / "friends.txt", [[LINE]]))
+    with pytest.raises(InputError, match="no such file"):
+        is_emotionx(tmp_path / "none.json")

@@ -316,12 +316,14 @@ def test_iest_reads_labels_from_a_separate_file(tmp_path: Path) -> None:
     (tmp_path / "trial-v3.csv").write_text(get_task("iest").sample)
     (tmp_path / "trial-v3.labels").write_text("joy\nsad\nanger\n")
     assert [example.label for example in get_task("iest").read(tmp_path / "trial-v3.csv")] == ["joy", "sad", "anger"]
-    (tmp_path / "trial-v3.labels").write_text("joy\nsad\n")
-    with pytest.raises(InputError, match="has only 2 labels"):
-        list(get_task("iest").read(tmp_path / "trial-v3.csv"))
-    (tmp_path / "trial-v3.labels").write_text("joy\nsad\nanger\nfear\n")
-    with pytest.raises(InputError, match="has more than 3 labels"):
-        list(get_task("iest").read(tmp_path / "trial-v3.csv"))
+    for labels, problem in (
+        ("joy\nsad\n", ": has only 2 labels, expected one for each row of trial-v3.csv"),
+        ("joy\nsad\nanger\nfear\n", ": has more than 3 labels, expected one for each row of trial-v3.csv"),
+        ("joy\nsaad\nanger\n", ", row 2: unknown label 'saad'"),
+    ):
+        (tmp_path / "trial-v3.labels").write_text(labels)
+        with pytest.raises(InputError, match="^" + re.escape(f"{tmp_path / 'trial-v3.labels'}{problem}")):
+            list(get_task("iest").read(tmp_path / "trial-v3.csv"))
 
 
 @pytest.mark.parametrize(
@@ -339,7 +341,7 @@ def test_iest_reads_labels_from_a_separate_file(tmp_path: Path) -> None:
 def test_iest_reader_is_strict(tmp_path: Path, text: str, expected: str) -> None:
     path = tmp_path / "train.csv"
     path.write_text(text)
-    with pytest.raises(InputError, match=expected):
+    with pytest.raises(InputError, match=f"^{re.escape(str(path))}, {expected}"):
         list(get_task("iest").read(path))
 
 
