@@ -3,30 +3,35 @@
     mutmut run && python -m benchmarks.mutation
 
 mutmut changes one small thing at a time (a comparison, a number, an argument) in the files named in pyproject.toml, and
-runs the tests that reach it. Rows of files that were not mutated this time are kept. A change that no test notices has
-survived. One after which the tests do not end counts as found. Texts of messages are changed, too; where no test reads
-them, that is a survivor as well.
+runs the tests of the same package that reach it. Rows of files that were not mutated this time are kept. A change that
+no test notices has survived. One after which the tests do not end counts as found. Texts of messages are changed, too;
+where no test reads them, that is a survivor as well.
 """
 
 import json
+from importlib.metadata import version
 
 from benchmarks.common.pages import printed_section
 from benchmarks.common.paths import RESULTS, ROOT
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import Row, read_rows, replace_row
 
 MUTANTS, TABLE = ROOT / "mutants" / "src" / "emoscope", RESULTS / "mutation.csv"
-SURVIVED, NO_TESTS = 0, 33  # mutmut's exit codes
+UNNOTICED = (0, 5, 33)  # mutmut's exit codes: the tests passed; there are none (5 from pytest, 33 from mutmut)
 
 
 def main() -> None:
-    for path in sorted(MUTANTS.rglob("*.meta")):
+    results = sorted(MUTANTS.rglob("*.meta"))
+    for path in results:
         codes = list(json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"].values())
         tried = [code for code in codes if code is not None]
         if tried:
-            survived = sum(code in (SURVIVED, NO_TESTS) for code in tried)
+            survived = sum(code in UNNOTICED for code in tried)
             name = str(path.relative_to(MUTANTS)).removesuffix(".meta")
             row: Row = {"file": name, "possible": len(codes), "tried": len(tried), "found": len(tried) - survived}
             replace_row(TABLE, row, ["file"])
+    if results:
+        keep(TABLE, made(settings={"mutmut": version("mutmut")}))
     with printed_section("mutation", "mutation", write=True):
         print("| file | mutants | tested | killed | share |\n|---|---:|---:|---:|---:|")
         kept = read_rows(TABLE)
