@@ -124,6 +124,11 @@ class RowWriter:
             case "text":
                 if set(row) == {"turns"}:  # a plain line again
                     return "\t".join(row["turns"]) + "\n"
+                if not {"truncated", "predicted_truncated"} & row.keys():  # nothing that detect has labelled
+                    raise EmoscopeError(
+                        f"{self._name}: plain text cannot hold columns such as {next(iter(row), '')!r}; "
+                        "write CSV, TSV, JSONL or Parquet"
+                    )
                 return str(row.get("predicted_label", row.get("label"))) + "\n"
         names = self._names or list(row)
         if unknown := [name for name in row if name not in names]:

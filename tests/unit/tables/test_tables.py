@@ -218,3 +218,13 @@ def test_a_csv_file_is_separated_by_what_its_header_shows(delimiter: str, tmp_pa
         csv.writer(file, delimiter=delimiter).writerows(rows)
     assert [record.dialogue.texts for record in read_records(str(path))] == [tuple(row[1:]) for row in rows[1:3]]
     assert [list(row.columns.values()) for row in text_rows(str(path), "csv") if row.columns] == rows[1:3]
+
+
+def test_plain_text_holds_turns_or_labels_and_nothing_else(tmp_path: Path) -> None:
+    for row in ({"id": "a", "turn1": "hi"}, {"id": "a", "text": "hi", "label": "sad"}):
+        with (
+            pytest.raises(EmoscopeError, match="plain text cannot hold columns such as 'id'"),
+            open_writer(str(tmp_path / "out.txt")) as writer,
+        ):
+            writer.write(row)
+    assert not (tmp_path / "out.txt").exists()
