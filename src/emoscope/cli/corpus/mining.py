@@ -85,7 +85,7 @@ def mine_cli(
     embedder = open_embedder(encoder)
     known = read_seeds(seeds)
     for path in judged or ():
-        known = with_judged(known, read_judged(path, pool, format))
+        known = with_judged(known, read_judged(path, pool, known, format))
     counts = mine(pool, known, output, embedder, settings, format=format, progress=progress, executor=executor)
     rows: list[list[object]] = [
         [name, each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()

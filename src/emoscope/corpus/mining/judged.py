@@ -1,26 +1,34 @@
 """Active learning: use judgements of earlier candidates in the next round of mining."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue
-from emoscope.core.errors import InputError
+from emoscope.core.errors import InputError, did_you_mean
 from emoscope.corpus.annotation.aggregate import Method, aggregate
 from emoscope.corpus.annotation.files import read_annotations
-from emoscope.corpus.mining.mine import read_seeds
+from emoscope.corpus.mining.mine import OTHERS, read_seeds
 from emoscope.tables import PIPE, read_records
 
 Seeds = Mapping[str, Sequence[Dialogue]]
 
 
-def read_judged(path: str | Path, pool: str, format: str | None = None) -> Seeds:
+def read_judged(path: str | Path, pool: str, classes: Collection[str], format: str | None = None) -> Seeds:
     """Read the dialogues of each label from a table with turns and `label`, or from judgements of the pool's ids.
 
-    A dialogue with several judges gets the label of the absolute majority; without one, it is left out.
+    The labels are those of the seeds, `classes`, and `others`. A dialogue with several judges gets the label of the
+    absolute majority; without one, it is left out.
     """
     file = Path(path)
-    if not file.is_dir() and not _holds_judgements(file):
-        return read_seeds(file, any_class=True)
+    tabled = not file.is_dir() and not _holds_judgements(file)
+    judged = read_seeds(file, any_class=True) if tabled else _judged_in_pool(file, pool, format)
+    if unknown := sorted(set(judged) - {*classes, OTHERS}):
+        hint = did_you_mean(unknown[0], sorted(classes))
+        raise InputError(file, f"label {unknown[0]!r} is no class of the seeds; {hint}")
+    return judged
+
+
+def _judged_in_pool(file: Path, pool: str, format: str | None) -> Seeds:
     results = aggregate(read_annotations([file]).judgements, Method.absolute)
     labels = {result.task: result.label for result in results if not result.fallback}
     judged: dict[str, list[Dialogue]] = {}

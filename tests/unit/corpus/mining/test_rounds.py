@@ -88,3 +88,11 @@ def test_round_can_be_a_file_of_judgements_by_id(tmp_path: Path) -> None:
     refused = run(*options, "--judged", judgements)
     assert refused.exit_code == 1
     assert "none of its tasks is an `id` of" in str(refused.exception)
+
+
+def test_judged_label_that_no_seed_has_is_refused(tmp_path: Path) -> None:
+    options = mining_command(tmp_path)
+    (tmp_path / "round.csv").write_text("task,worker,label\nsad-7,a,sd\nothers-7,a,others\n", encoding="utf-8")
+    refused = run(*options, "--judged", tmp_path / "round.csv")
+    assert refused.exit_code == 1
+    assert "round.csv: label 'sd' is no class of the seeds; did you mean 'sad'?" in str(refused.exception)
