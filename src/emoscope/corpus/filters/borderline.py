@@ -24,7 +24,7 @@ class BorderlineFilter(DialogueFilter):
     >>> rude = OffensiveFilter(lambda texts: [0.9 * ("damn" in text) for text in texts], threshold=0.8)
     >>> BorderlineFilter(rude).review([Dialogue.of(["damn it"])])[0].reason
     'to review'
-    >>> BorderlineFilter(rude, kinds=["name"]).review([Dialogue.of(["rahul never answers"])])[0].reason
+    >>> BorderlineFilter(rude, kinds=["name"]).review([Dialogue.of(["only riya answers"])])[0].reason
     'to review'
     """
 

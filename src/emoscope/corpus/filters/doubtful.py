@@ -15,9 +15,9 @@ _COUNTING = re.compile(r"(?:\b\d\b\W*){5}")  # 1 2 3 4 5
 def doubtful_data(text: str) -> Iterator[Span]:
     """First names in small letters, whatever stands before them, and numbers of seven digits or more.
 
-    >>> text = "rohit never answers, it is 4455667788 since 2023-10-12"
+    >>> text = "only amit answers, it is 4455667788 since 2023-10-12"
     >>> [(text[span.start : span.end], span.kind.value) for span in doubtful_data(text)]
-    [('rohit', 'name'), ('4455667788', 'phone')]
+    [('amit', 'name'), ('4455667788', 'phone')]
     """
     yield from small_names(text)
     for match in _NUMBER.finditer(text):

@@ -1,4 +1,4 @@
-"""Numbers that belong to one person: of documents, accounts and records, and phone numbers as chats write them."""
+"""Numbers of one person: of documents, accounts and records, days of birth, phone numbers as chats write them."""
 
 import re
 from collections.abc import Iterator
@@ -31,6 +31,16 @@ def identity_numbers(text: str) -> Iterator[Span]:
                 yield Span(*match.span("value"), Kind.ID)
     for name in _BY_FORM:
         yield from spans_of(_PATTERN[name].finditer(text), Kind.ID, "value")
+
+
+def birthdates(text: str) -> Iterator[Span]:
+    """Days of birth; other dates are nobody's.
+
+    >>> text = "born 3rd june 2001, moved on 14/03/2017"
+    >>> [text[span.start : span.end] for span in birthdates(text)]
+    ['3rd june 2001']
+    """
+    yield from spans_of(_PATTERN["birthdate"].finditer(text), Kind.BIRTHDATE, "value")
 
 
 def with_zeros(text: str) -> str:

@@ -1,8 +1,9 @@
 """Names of people, without a model: by lists of first names, titles, and the phrases that names stand in.
 
 A capitalised first name is a person, unless it is also a word or a place; then what stands around it decides. A word
-with a capital that is in no list is a person within a sentence. In lower case, a name needs a phrase such as "my name
-is" or "thanks": who writes "i'm sad" is not called Sad, and "mark my words" is not about Mark.
+with a capital that is in no list is a person within a sentence. In lower case, a first name of five letters or more
+that is no word is a person; others need a phrase such as "my name is", "my friend" or "says": who writes "i'm sad" is
+not called Sad, and "mark my words" is not about Mark.
 """
 
 import re
@@ -23,6 +24,7 @@ _ONLY_NAMES = _LISTED - _WORDS - _PLACES
 _NAMES = _LISTED | _WORDS | listed_words("names_places.txt")
 _NOT_NAMES = listed_words("not_names.txt")
 _VOCABULARY = listed_words("vocabulary.txt")
+_SURE_LETTERS = 5  # of a first name in small letters; shorter ones are words of other languages too often
 _NEAR = 40  # characters before and after a word that decide whether it is a name
 
 
@@ -44,19 +46,24 @@ def person_names(text: str) -> Iterator[Span]:
                 yield Span(*match.span("name"), Kind.NAME)
     yield from _capitalised(text)
     for span in small_names(text):
-        if _PATTERN["small_before"].search(text[max(0, span.start - _NEAR) : span.start]):
+        if _is_small_person(text, span):
             yield span
+    for match in _PATTERN["small"].finditer(text):
+        says = match["first"].lower() in _WORDS and _PATTERN["says"].match(text, match.end("first"))
+        if says and _PATTERN["small_starts"].search(_before(text, match)):
+            yield Span(*match.span("first"), Kind.NAME)
 
 
 def small_names(text: str) -> Iterator[Span]:
-    """Words that can only be first names, wherever they are: most are people, some are unknown words.
+    """Words that can only be first names, wherever they are: most are people, some short ones are unknown words.
 
     >>> [text[span.start : span.end] for text in ["rahul is late, mark my words"] for span in small_names(text)]
     ['rahul']
     """
     for match in _PATTERN["small"].finditer(text):
         if _is_small_name(match["first"]):
-            yield Span(*match.span("first"), Kind.NAME)
+            last = "short" if match["short"] and _is_small_name(match["short"]) else "name"
+            yield Span(match.start(), match.end(last), Kind.NAME)
 
 
 def names_of_speakers(speakers: Iterable[str | None]) -> re.Pattern[str] | None:
@@ -167,10 +174,21 @@ def _before(text: str, match: re.Match[str]) -> str:
     return text[max(0, match.start() - _NEAR) : match.start()]
 
 
+def _is_small_person(text: str, span: Span) -> bool:
+    """Whether a word that can only be a first name is a person's here."""
+    if _PATTERN["small_before"].search(text[max(0, span.start - _NEAR) : span.start]):
+        return True
+    if text[span.start].isupper() or _PATTERN["fictional"].match(text, span.start):
+        return False
+    acts = _PATTERN["says"].match(text, span.end) or _PATTERN["small_after"].match(text, span.end)
+    return bool(acts) or span.end - span.start >= _SURE_LETTERS
+
+
 def _is_small_name(word: str) -> bool:
     """Whether a word in small letters can only be a first name."""
     plain = word.lower()
-    return plain in _ONLY_NAMES and not is_common(plain) and plain not in _VOCABULARY
+    known = is_common(plain) or plain in _NOT_NAMES or not {plain, plain.removesuffix("s")}.isdisjoint(_VOCABULARY)
+    return plain in _ONLY_NAMES and not known
 
 
 def _is_vocabulary(plain: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.accounts import handles, spelled_emails
-from emoscope.corpus.filters.numbers import chat_phones, identity_numbers
+from emoscope.corpus.filters.numbers import birthdates, chat_phones, identity_numbers
 from emoscope.corpus.filters.person_names import names_of_speakers, person_names
 from emoscope.corpus.filters.presidio import PresidioFinder
 from emoscope.corpus.filters.review import DialogueFilter, Review, choose
@@ -19,7 +19,7 @@ _PIECE = 1_000
 
 
 class PersonalFilter(DialogueFilter):
-    """Finds e-mail, links, IBAN, card, IP, ID and phone numbers, street addresses, accounts and names of people.
+    """Finds e-mail, links, IBAN, card, IP, ID and phone numbers, days of birth, addresses, accounts and names.
 
     A dialogue with any of these is dropped or, with `mask`, gets `<EMAIL>`, `<NAME>` and so on in their place. Speakers
     whose names are personal data become `speaker1`, `speaker2` either way. Speakers' names in turns are always found.
@@ -43,6 +43,7 @@ class PersonalFilter(DialogueFilter):
             handles,
             street_addresses,
             identity_numbers,
+            birthdates,
             chat_phones,
             person_names,
             self._presidio.find,

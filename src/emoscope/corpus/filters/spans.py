@@ -15,6 +15,7 @@ class Kind(StrEnum):
     CARD = "card"
     IP = "ip"
     ID = "id"
+    BIRTHDATE = "birthdate"
     ADDRESS = "address"
     PHONE = "phone"
     HANDLE = "handle"

@@ -82,7 +82,7 @@ def test_borderline_dialogues_wait_for_people(tmp_path: Path) -> None:
 
 def test_personal_data_are_dropped_and_doubtful_ones_judged(tmp_path: Path) -> None:
     personal = ["my name is lakshmi", "call me on 555-0123", "mail me: anna.smith@gmail.com", "i live at 12 oak street"]
-    doubtful = ["rohit never answers me", "the order 4455667788 is late", "riya can sing so well"]
+    doubtful = ["only riya answers me", "the order 4455667788 is late", "riya, sing for me"]
     source = table(tmp_path, *([text] for text in (*personal, *doubtful, "we met on 2023-10-12", "so happy today")))
     filtered = ("corpus", "filter", source, "--personal", "drop", "--review", "--json", "-o")
     code, out, _ = run(*filtered, tmp_path / "first")
@@ -101,7 +101,7 @@ def test_personal_data_are_dropped_and_doubtful_ones_judged(tmp_path: Path) -> N
 
 
 def test_only_the_chosen_kinds_are_in_doubt(tmp_path: Path) -> None:
-    source = table(tmp_path, ["rohit never answers me"], ["the order 4455667788 is late"], ["rohit, ring 415 555 2671"])
+    source = table(tmp_path, ["only riya answers me"], ["the order 4455667788 is late"], ["riya, ring 415 555 2671"])
 
     def waiting(folder: str, **settings: Any) -> list[list[str]]:
         filter_table(source, tmp_path / folder, standard_filters(review=True, **settings))
@@ -110,7 +110,7 @@ def test_only_the_chosen_kinds_are_in_doubt(tmp_path: Path) -> None:
 
     assert waiting("off", personal="off") == []
     assert waiting("email", kinds=["email"]) == []
-    assert waiting("name", personal="mask", kinds=["name", "email"])[0] == ["rohit never answers me"]
+    assert waiting("name", personal="mask", kinds=["name", "email"])[0] == ["only riya answers me"]
     masked = waiting("phone", personal="mask", kinds=["phone"])
     assert masked == [["the order 4455667788 is late"]]  # what is masked is not in doubt
 

@@ -200,3 +200,58 @@ def test_places_and_things_are_not_people(text: str) -> None:
 
 def test_name_described_as_a_person_is_found() -> None:
     assert PersonalFilter(mask=True, kinds=["name"]).find("Oyelaran is a friend from work")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("meena never texts back, ask fatima", "<NAME> never texts back, ask <NAME>"),
+        ("zhang wei is late and hyun-woo too", "<NAME> is late and <NAME> too"),
+        ("my bf tuan and my mum nora", "my bf <NAME> and my mum <NAME>"),
+        ("thuy said no but grace told me", "<NAME> said no but <NAME> told me"),
+    ],
+)
+def test_names_in_small_letters(text: str, expected: str) -> None:
+    assert masked(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "she was bitten by a dog",
+        "lovey dovey desi song",
+        "mickey mouse",
+        "the grant says no",
+        "will you mark it",
+        "i was frank",
+    ],
+)
+def test_words_in_small_letters_are_no_names(text: str) -> None:
+    assert masked(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("i was born on 07/11/1996", "i was born on <BIRTHDATE>"),
+        ("my dob: 2 feb 2004, ok?", "my dob: <BIRTHDATE>, ok?"),
+        ("her bday is march 9th", "her bday is <BIRTHDATE>"),
+        ("ivan dot petrov at posta dot hu", "<EMAIL>"),
+        ("write to r.sato(at)firm.co.jp ok", "write to <EMAIL> ok"),
+        ("my ni number is ZZ 20 41 55 B", "my ni number is <ID>"),
+        ("sort code 30-91-17 ifsc SBIN0004821", "sort code <ID> ifsc <ID>"),
+        ("whats app me 8 7 6 5-4 3 2 9 0 1", "whats app me <PHONE>"),
+        ("A-301 Green Apartments, Baner, Pune 411045", "<ADDRESS>"),
+        ("at house no 9 sector 14, Noida", "at <ADDRESS>"),
+        ("#8, 2nd main, 4th cross, Malleswaram", "<ADDRESS>"),
+    ],
+)
+def test_birthdates_accounts_and_addresses_of_other_countries(text: str, expected: str) -> None:
+    assert masked(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["the party was on 12/05/2019", "born in 1990 or so", "born to be wild", "phase 2 of plan 7"]
+)
+def test_other_dates_and_phases_pass(text: str) -> None:
+    assert masked(text) == text
