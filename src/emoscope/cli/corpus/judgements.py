@@ -131,6 +131,9 @@ def _label_tables(labels: Sequence[Aggregated], report: PanelReport) -> Iterator
         "without a label: judged only by refused workers": len(report.unlabelled_tasks),
     }
     yield "\n".join(f"{count:,} {what}" for what, count in notes.items() if count) or "no ties"
+    for label, count in report.unused_answers.items():
+        answered = f"the answer to {counted(count, 'gold question')}"
+        yield plain(f"nobody gave the label {label!r}, {answered}: is it misspelt there?")
     if not report.workers:
         return
     shown = sorted(report.workers, key=lambda worker: (not worker.refused, -worker.judgements, worker.worker))

@@ -37,6 +37,7 @@ class PanelReport:
     fallback: int
     discarded_judgements: int
     unlabelled_tasks: list[str]  # judged only by refused workers
+    unused_answers: dict[str, int]  # labels of judged gold questions that nobody gave to any task, perhaps misspelt
     workers: list[WorkerReport]
 
 
@@ -79,6 +80,7 @@ def aggregate_panel(
     rules: GoldRules = SCREENING_RULES,
 ) -> tuple[list[Aggregated], PanelReport]:
     """Aggregate the panel to one label per task, ignoring workers who fail the gold questions, with a report."""
+    answers: dict[str, str] = {}
     if panel.judgements:
         answers = {} if gold is None else read_gold(gold)
         if answers and not answers.keys() & panel.votes.keys():
@@ -90,6 +92,8 @@ def aggregate_panel(
     else:
         screening = screen((), {})
         labels = aggregate_votes(panel.votes, method, fallback=fallback)
+    given = {label for votes in panel.votes.values() for label in votes}
+    expected = Counter(label for task, label in answers.items() if task in panel.votes)
     return labels, PanelReport(
         tasks=len(labels),
         labels=dict(sorted(Counter(result.label for result in labels).items())),
@@ -97,6 +101,7 @@ def aggregate_panel(
         fallback=sum(result.fallback for result in labels),
         discarded_judgements=len(screening.discarded),
         unlabelled_tasks=sorted({one.task for one in screening.discarded} - {result.task for result in labels}),
+        unused_answers={label: count for label, count in sorted(expected.items()) if label not in given},
         workers=worker_reports(screening, labels),
     )
 

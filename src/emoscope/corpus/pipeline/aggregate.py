@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError, did_you_mean
 from emoscope.core.files import write_json
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate
 from emoscope.corpus.annotation.agreement_report import measure_agreement
@@ -76,6 +76,10 @@ class AggregateStep(PipelineStep):
                 f"{plan.path.parent}), and run this again"
             )
         gold = {} if self.gold is None else read_gold(plan.files([self.gold])[0])
+        for task, label in gold.items():
+            if label not in plan.info.labels:
+                problem = f"task {task!r} has the label {label!r}, not one of the plan's"
+                raise InputError(self.gold or "", f"{problem}; {did_you_mean(label, plan.info.labels)}")
         tasks = {*(row["id"] for row in read_rows(context.input)), *gold}
         everything = read_annotations(files).judgements
         judgements = [one for one in everything if one.task in tasks]

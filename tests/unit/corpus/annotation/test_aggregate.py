@@ -330,3 +330,14 @@ def test_absolute_majority_gives_emotionx_its_labels(data_folder: Path, file: st
     found = aggregate_votes(votes, "absolute", fallback="non-neutral")
     assert len(found) == len(examples) > 14_000
     assert sum(one.label != example.label for one, example in zip(found, examples, strict=True)) == differing
+
+
+def test_gold_label_that_nobody_gave_is_named(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.csv"
+    gold.write_text("task,label\n" + "".join(f"{task},{label}x\n" for task, label in GOLD.items()))
+    arguments = ["corpus", "aggregate", write(tmp_path, gold_crowd()), "-o", tmp_path / "labels.jsonl", "--gold", gold]
+    code, printed, _ = run(*arguments)
+    assert code == 0
+    assert f"nobody gave the label '{min(GOLD.values())}x', the answer to" in printed
+    unused = json.loads(run(*arguments, "--json")[1])["unused_answers"]
+    assert unused == {f"{label}x": list(GOLD.values()).count(label) for label in sorted(set(GOLD.values()))}

@@ -169,6 +169,14 @@ def test_annotators_who_fail_gold_questions_are_not_counted(built: Path) -> None
     assert refused == ["dan"]
 
 
+def test_gold_label_that_is_not_the_plans_is_refused(example: Path, tmp_path: Path) -> None:
+    plans = tmp_path / "plans"
+    shutil.copytree(example, plans)
+    (plans / "gold.csv").write_text((plans / "gold.csv").read_text().replace("gold-2,angry", "gold-2,angri"))
+    with pytest.raises(EmoscopeError, match=r"gold\.csv: task 'gold-2' has the label 'angri', .*did you mean 'angry'"):
+        build(load_plan(plans / "plan.toml"), tmp_path / "b")
+
+
 # What is given away
 
 
