@@ -12,7 +12,7 @@ import numpy as np
 
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import closest_label
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, did_you_mean
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import Floats, confusion_matrix, macro_f1
 from emoscope.models.ensembles.folds import fold_numbers
@@ -21,7 +21,7 @@ from emoscope.tasks import TASKS, Task, get_task
 from emoscope.tasks.corpus_task import is_corpus
 from emoscope.tasks.data import data_root, read_split
 from emoscope.tasks.datasets.affect import plain
-from emoscope.tasks.datasets.auxiliary import chosen, source_examples
+from emoscope.tasks.datasets.auxiliary import AUXILIARY_CORPORA, chosen, source_examples
 
 EMOTIONS = ("neutral", "joy", "sadness", "anger", "fear", "disgust", "surprise")
 SENTIMENTS = ("negative", "neutral", "positive")
@@ -35,9 +35,12 @@ class LabelMapping:
     labels: Mapping[str, Mapping[str, str]]
     polarity: Mapping[str, str]
 
-    def of(self, corpus: str, labels: Sequence[str] = ()) -> dict[str, str]:
-        """The mapping for one corpus; without a stated one, labels are mapped by name."""
+    def of(self, corpus: str, labels: Sequence[str]) -> dict[str, str]:
+        """The mapping for one corpus with these labels; without a stated one, labels are mapped by name."""
         if corpus in self.labels:
+            for label in self.labels[corpus]:
+                if label not in labels:
+                    raise EmoscopeError(f"the mapping of {corpus}: no label {label!r}; {did_you_mean(label, labels)}")
             return dict(self.labels[corpus])
         return {label: emotion for label in labels if (emotion := closest_label(label, EMOTIONS)) is not None}
 
@@ -45,7 +48,7 @@ class LabelMapping:
 def read_mapping(path: str | Path | None = None) -> LabelMapping:
     """Read the shipped mapping, or a TOML file with the tables `labels.CORPUS` and `polarity`.
 
-    >>> read_mapping().of("isear")["sadness"], read_mapping().of("mine", ["mad", "glad", "odd"])
+    >>> read_mapping().labels["isear"]["sadness"], read_mapping().of("mine", ["mad", "glad", "odd"])
     ('sadness', {'mad': 'anger', 'glad': 'joy'})
     """
     shipped = files("emoscope.runs").joinpath("transfer_labels.toml")
@@ -160,10 +163,12 @@ def _parts(name: str, stated: LabelMapping, context: FitContext) -> Parts:
         learn = _mapped(read_split(task, "train", context.resources), mapped)
         if "dev" in task.metadata.splits:
             return learn, _mapped(read_split(task, "dev", context.resources), mapped), mapped
+    elif name not in AUXILIARY_CORPORA:
+        known = did_you_mean(name, [*TASKS, *AUXILIARY_CORPORA])
+        raise EmoscopeError(f"no task, auxiliary set or folder of a corpus {name!r}; {known}")
     else:
-        learnable = source_examples(name, context)
-        mapped = stated.of(name, sorted({str(example.label) for example in learnable}))
-        learn = _mapped(learnable, mapped)
+        mapped = stated.of(name, AUXILIARY_CORPORA[name].labels)
+        learn = _mapped(source_examples(name, context), mapped)
     if len(set(mapped.values())) < 2:
         raise EmoscopeError(
             f"{name}: fewer than two of its labels are emotions; state what they mean with --mapping FILE"

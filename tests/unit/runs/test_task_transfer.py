@@ -101,8 +101,11 @@ def test_one_corpus_is_not_enough() -> None:
 def test_custom_mapping(tmp_path: Path, data: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('[labels.isear]\nguilt = "sadness"\njoy = "joy"\n')
-    assert read_mapping(own).of("isear") == {"guilt": "sadness", "joy": "joy"}
-    assert read_mapping(own).of("emocontext")["happy"] == "joy"
+    assert read_mapping(own).labels["isear"] == {"guilt": "sadness", "joy": "joy"}
+    assert read_mapping(own).labels["emocontext"]["happy"] == "joy"
+    own.write_text('[labels.emocontext]\nhapy = "joy"\nsad = "sadness"\n')
+    with pytest.raises(EmoscopeError, match="mapping of emocontext: no label 'hapy'; did you mean 'happy'"):
+        transfer("nano", ["emocontext", "isear"], mapping=read_mapping(own), root=data)
     own.write_text('[labels.isear]\nguilt = "remorse"\n')
     with pytest.raises(InputError, match="'guilt' is mapped to 'remorse'"):
         read_mapping(own)
@@ -129,4 +132,5 @@ def test_a_chart_that_cannot_be_drawn_is_refused_before_anything_is_trained(tmp_
 
 
 def test_unknown_corpora_are_named() -> None:
-    assert "unknown auxiliary task 'emocontex'" in str(run("transfer", "emocontex", "isear").exception)
+    problem = str(run("transfer", "emocontex", "isear").exception)
+    assert problem == "no task, auxiliary set or folder of a corpus 'emocontex'; did you mean 'emocontext'?"

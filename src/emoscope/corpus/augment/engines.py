@@ -41,8 +41,10 @@ class Engine(Protocol):
 
 def open_engine(name: EngineName, model: str | None = None, beam_size: int | None = None) -> Engine:
     """Open the named engine; only Marian takes a `model` and a `beam_size`."""
-    if (name == "marian") != (model is not None):
-        raise EmoscopeError("the engine marian needs a model, and no other engine takes one")
+    if name == "marian" and model is None:
+        raise EmoscopeError("the engine marian needs a model (--model), such as Helsinki-NLP/opus-mt-{source}-{target}")
+    if name != "marian" and model is not None:
+        raise EmoscopeError(f"the engine {name} takes no model")
     if beam_size is not None and name != "marian":
         raise EmoscopeError(f"the engine {name} takes no beam size")
     if name == "apertium":

@@ -402,7 +402,9 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "utterance_es" in (tmp_path / "b.json").read_text()
     assert "utterance_ca" not in (tmp_path / "b.json").read_text()
     code, _, problem = run("corpus", "augment", source.path, "-o", tmp_path / "c.json", "--engine", "marian")
-    assert (code, "the engine marian needs a model" in problem) == (2, True)
+    assert (code, "the engine marian needs a model (--model), such as" in problem) == (2, True)
+    code, _, problem = run(*command, "-o", tmp_path / "c.json", "--model", "some/model")
+    assert (code, "the engine apertium takes no model" in problem) == (2, True)
     code, _, problem = run(*command, "-o", tmp_path / "c.json", "--column", "x")
     assert (code, "are for tables" in problem) == (2, True)
 
