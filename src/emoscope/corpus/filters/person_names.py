@@ -85,6 +85,17 @@ def names_of_speakers(speakers: Iterable[str | None]) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w)(?:{choice})(?!\w)", re.IGNORECASE)
 
 
+def is_persons_name(speaker: str) -> bool:
+    """Whether a speaker is called by a first name, also by one that is a word in a sentence, as Max or Joy.
+
+    >>> [is_persons_name(name) for name in ("Grace", "joy k", "Tea Corner", "agent")]
+    [True, True, False, False]
+    """
+    first = re.match(r"[^\W\d_]+", speaker)
+    plain = first.group().lower() if first else ""
+    return plain not in ROLES and (plain in _ONLY_NAMES or plain in _WORDS or bool(_PATTERN["called"].fullmatch(plain)))
+
+
 def _is_plain(part: str) -> bool:
     """Whether a speaker's name is a role or a word, as in `user`, `Speaker 1` or `the manager`."""
     if part in _ONLY_NAMES or part in _WORDS:

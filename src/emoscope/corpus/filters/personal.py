@@ -8,7 +8,7 @@ from dataclasses import replace
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.filters.accounts import handles, spelled_emails
 from emoscope.corpus.filters.numbers import birthdates, chat_phones, identity_numbers
-from emoscope.corpus.filters.person_names import names_of_speakers, person_names
+from emoscope.corpus.filters.person_names import is_persons_name, names_of_speakers, person_names
 from emoscope.corpus.filters.presidio import PresidioFinder
 from emoscope.corpus.filters.review import DialogueFilter, Review, choose
 from emoscope.corpus.filters.spans import Kind, Span, masked_text, spans_of, without_overlaps
@@ -77,7 +77,9 @@ class PersonalFilter(DialogueFilter):
     def _with_safe_speakers(self, dialogue: Dialogue) -> Dialogue:
         speakers = dict.fromkeys(turn.speaker for turn in dialogue.turns if turn.speaker)
         renamed = {
-            speaker: f"speaker{number}" for number, speaker in enumerate(speakers, start=1) if self.find(speaker)
+            speaker: f"speaker{number}"
+            for number, speaker in enumerate(speakers, start=1)
+            if (Kind.NAME in self.kinds and is_persons_name(speaker)) or self.find(speaker)
         }
         if not renamed:
             return dialogue

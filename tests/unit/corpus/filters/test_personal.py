@@ -114,6 +114,12 @@ def test_speaker_named_by_a_phone_number_gets_a_pseudonym(mask: bool) -> None:
     assert [turn.speaker for turn in review.dialogue.turns] == ["speaker1", "agent", "speaker3", "speaker1"]
 
 
+@pytest.mark.parametrize("name", ["Max", "grace", "Will T.", "Joy"])
+def test_speaker_whose_name_is_a_word_gets_a_pseudonym(name: str) -> None:
+    dialogue = Dialogue((Turn("where is my order", name), Turn("on its way", "Tea Corner")))
+    assert [turn.speaker for turn in _MASK.review([dialogue])[0].dialogue.turns] == ["speaker1", "Tea Corner"]
+
+
 def test_nothing_reaches_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> NoReturn:
         raise AssertionError("the network was asked for")
