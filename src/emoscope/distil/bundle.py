@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import read_json
 from emoscope.core.fit_context import FitContext
+from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, Head, resolve
+from emoscope.detector.model import BLOCK
 from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
 from emoscope.distil.student import REPORT
+from emoscope.models.block import Block
+from emoscope.models.export.kept import KeptNetwork
+from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.runs.export import export_bundle, spread
 from emoscope.tasks import get_task
 
@@ -35,19 +40,22 @@ def student_bundle(
 ) -> None:
     """Export a student, or several with different heads as one model; the first head is the default.
 
-    A model instead of a student's folder contributes its network for the heads that the students before it lack.
-    `report` is that of students trained in the same way but with a held-out part (`judge`), by default their own. The
-    vocabulary is that of all available text; rarer words are spelled with shorter pieces.
+    A model instead of a student's folder contributes its network for the heads that the students before it lack; if it
+    is taken whole, as it is, with the model's vocabulary. `report` is that of students trained in the same way but with
+    a held-out part (`judge`), by default their own. Otherwise the vocabulary is that of all available text; rarer words
+    are spelled with shorter pieces.
     """
-    classifiers, reports = [], []
+    classifiers: list[MultiTaskClassifier | KeptNetwork] = []
+    reports, records = [], []
     labels: dict[str, tuple[str, ...]] = {}
     for student in students:
-        classifier, own = _student(student, labels)
+        classifier, own, learnt = _student(student, labels)
         if not labels.keys().isdisjoint(classifier.heads):
             raise EmoscopeError("students of one model must have different heads")
         labels |= classifier.heads
         classifiers.append(classifier)
         reports.append(own)
+        records += [learnt] if learnt else []
     mix = {head: shares for own in reports for head, shares in own["mix"].items()}
     judged = [_read(report)] if report else reports
     heads = student_heads(
@@ -56,28 +64,32 @@ def student_bundle(
     texts = [example for task in _tasks(labels) for example in own_examples(task, fit_context)]
     more = [example for part in VOCABULARY[bool(texts)] for example in pool_part(part, fit_context)]
     kinds = [part for part in (texts, more) if part]
-    records = [each.learnt for each in classifiers if each.learnt is not None]
+    as_it_is = any(isinstance(each, KeptNetwork) for each in classifiers)
+    vocabulary = None if as_it_is else [text for example in texts + more for text in example.dialogue.texts]
     export_bundle(
-        classifiers if len(classifiers) > 1 else classifiers[0],
+        classifiers,
         folder,
         name=name,
         task=next(iter(labels)),
         heads=heads,
         dialogues=[each.context for examples in kinds for each in spread(examples, CALIBRATION // len(kinds))],
         learnt=reduce(or_, records) if records else None,
-        vocabulary=[text for example in texts + more for text in example.dialogue.texts],
+        vocabulary=vocabulary,
         force=force,
     )
 
 
-def _student(name: str | Path, taken: Collection[str]) -> tuple["MultiTaskClassifier", dict[str, Any]]:
-    """A student with its report; of a model, its network for the heads that are not taken, with their settings."""
+def _student(
+    name: str | Path, taken: Collection[str]
+) -> tuple["MultiTaskClassifier | KeptNetwork", dict[str, Any], LearntItems | None]:
+    """A student, its report and what it learnt; of a model, its network for the heads that are not taken."""
     from emoscope.models.torch.multitask import CONFIG, MultiTaskClassifier
     from emoscope.models.torch.reopened import reopen
 
     folder = Path(name)
     if (folder / CONFIG).is_file():
-        return MultiTaskClassifier.load(folder), _read(folder / REPORT)
+        student = MultiTaskClassifier.load(folder)
+        return student, _read(folder / REPORT), student.learnt
     model = resolve(str(name))
     heads = [head for head in Bundle.load(model).heads if head.name not in taken]
     if not heads:
@@ -85,7 +97,6 @@ def _student(name: str | Path, taken: Collection[str]) -> tuple["MultiTaskClassi
     network = reopen(model, heads[0].name)
     if missing := {head.name for head in heads} - set(network.heads):
         raise EmoscopeError(f"{name}: its heads {heads[0].name} and {missing.pop()} are in different networks")
-    network.keep_heads([head.name for head in heads])
     settings = {
         head.name: {
             "temperature": head.temperature,
@@ -93,7 +104,13 @@ def _student(name: str | Path, taken: Collection[str]) -> tuple["MultiTaskClassi
         }
         for head in heads
     }
-    return network, {"mix": {head.name: dict(head.trained) for head in heads}, "heads": settings}
+    report = {"mix": {head.name: dict(head.trained) for head in heads}, "heads": settings}
+    exported = Block.load(model / BLOCK).of_head(heads[0].name)
+    assert isinstance(exported, ExportedEncoder)  # else it could not be reopened
+    if taken and list(exported.heads) == [head.name for head in heads]:
+        return KeptNetwork(model / BLOCK, exported.network, exported.heads), report, network.learnt
+    network.keep_heads([head.name for head in heads])
+    return network, report, network.learnt
 
 
 def student_heads(

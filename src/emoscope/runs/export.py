@@ -19,6 +19,7 @@ from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 
 if TYPE_CHECKING:
+    from emoscope.models.export.kept import KeptNetwork
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
 T = TypeVar("T")
@@ -33,7 +34,7 @@ REFERENCE = (
 
 
 def export_bundle(
-    model: "Block | MultiTaskClassifier | Sequence[MultiTaskClassifier]",
+    model: "Block | MultiTaskClassifier | Sequence[MultiTaskClassifier | KeptNetwork]",
     folder: Path,
     *,
     name: str,
@@ -60,10 +61,8 @@ def export_bundle(
         labels = {head.name: head.labels for head in heads}
         if isinstance(model, Block):
             exported = model.export(exporter)
-        elif isinstance(model, Sequence):
-            exported = export_together(model, exporter, labels)
         else:
-            exported = model.export(exporter, labels)
+            exported = export_together(model if isinstance(model, Sequence) else [model], exporter, labels)
         FittedModel(bundle, exported).save(part)
         if learnt is not None:
             learnt.save(part)

@@ -157,8 +157,8 @@ def test_students_of_some_heads_become_one_model(data: Path, tmp_path: Path) -> 
         settings = [(each.head(head).temperature, each.head(head).decision) for each in (kept, more)]
         assert settings[0] == settings[1]
         asked = [example.dialogue for example in everyday_examples(held_out=True)[:40]]
-        answers = [emoscope.load(name, labels=head).detect_many(asked) for name in ("default", tmp_path / "more")]
-        assert sum(a.label == b.label for a, b in zip(*answers, strict=True)) >= 34  # fewer word pieces
+        answers = [list(emoscope.load(name, labels=head).detect_many(asked)) for name in ("default", tmp_path / "more")]
+        assert answers[0] == answers[1]  # its graphs are copied, not quantised again
     done = run("distil", "bundle", "open", "open", "-o", tmp_path / "none", "--data", data)
     assert str(done.exception) == "open: has no heads besides those of the students"
 

@@ -13,6 +13,7 @@ from emoscope.models.onnx.description import WEIGHTS
 from emoscope.models.onnx.exported import VECTORS, Exported
 
 if TYPE_CHECKING:
+    from emoscope.models.export.kept import KeptNetwork
     from emoscope.models.torch.frozen import EncoderFeatures
     from emoscope.models.torch.network import Network
 
@@ -43,14 +44,21 @@ class Exporter:
         """Export a transformer and load it as a block; `columns` are the outputs to keep, by default all."""
         return self.encoders({"": (network, columns)}, block)
 
-    def encoders(self, networks: Mapping[str, tuple["Network", Sequence[int] | None]], block: Loadable) -> Loadable:
+    def encoders(
+        self, networks: Mapping[str, "tuple[Network, Sequence[int] | None] | KeptNetwork"], block: Loadable
+    ) -> Loadable:
         """Export transformers, each with the outputs to keep, into one folder, and load it as a block."""
+        from emoscope.models.export.kept import KeptNetwork, copy_network
         from emoscope.models.export.network import export_network
         from emoscope.models.export.writer import WeightFile
 
         folder, weights = self.new_folder(), WeightFile(WEIGHTS)
-        for name, (network, columns) in networks.items():
-            export_network(network, folder, self, columns, name=name, weights=weights)
+        for name, part in networks.items():
+            if isinstance(part, KeptNetwork):
+                copy_network(part, folder, name=name, weights=weights)
+            else:
+                network, columns = part
+                export_network(network, folder, self, columns, name=name, weights=weights)
         block.load_weights(folder)
         return block
 

@@ -15,6 +15,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.models.block import Block, Floats, one_hot
 from emoscope.models.export.exporter import Exporter
+from emoscope.models.export.kept import KeptNetwork
 from emoscope.models.onnx.exported_encoder import ExportedEncoder
 from emoscope.models.onnx.exported_networks import ExportedNetworks
 from emoscope.models.probabilities import head_columns
@@ -139,12 +140,18 @@ class MultiTaskClassifier(TrainedNetwork):
 
 
 def export_together(
-    classifiers: Sequence[MultiTaskClassifier], exporter: Exporter, heads: Mapping[str, Sequence[str]]
+    classifiers: Sequence[MultiTaskClassifier | KeptNetwork], exporter: Exporter, heads: Mapping[str, Sequence[str]]
 ) -> Block:
-    """Classifiers with different heads as one block, in which word embeddings that they share are stored once."""
-    parts, networks = {}, {}
+    """Classifiers with different heads as one block, in which word embeddings that they share are stored once.
+
+    The first is a new one; networks of other models may follow.
+    """
+    if len(classifiers) == 1 and isinstance(classifiers[0], MultiTaskClassifier):
+        return classifiers[0].export(exporter, heads)
+    parts: dict[str, tuple[Network, Sequence[int] | None] | KeptNetwork] = {}
+    networks = {}
     for number, each in enumerate(classifiers):
         name = next(iter(each.heads)) if number else ""
         networks[name] = {head: heads[head] for head in each.heads}
-        parts[name] = each.fitted(), each._places(networks[name])
+        parts[name] = each if isinstance(each, KeptNetwork) else (each.fitted(), each._places(networks[name]))
     return exporter.encoders(parts, ExportedNetworks(networks))
