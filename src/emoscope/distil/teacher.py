@@ -144,7 +144,8 @@ def teach_by_folds(
 ) -> None:
     """Train a network for each fold, and write its probabilities for the held-out examples and the available test sets.
 
-    Finished folds are skipped; a folder of another plan is an error. A fold number beyond the last holds out nothing.
+    Finished folds are skipped; a folder of another plan is an error. A fold number beyond the last holds out nothing,
+    and its network labels all examples, though it has learnt them.
     With `ask`, the networks also label the pool for a student, or the named `parts` of it: each the texts of its own
     fold, which it has not learnt; a network that holds out nothing labels all. Networks are saved in the folder `keep`.
     """
@@ -196,7 +197,7 @@ def teach_by_folds(
             _save(teacher, keep / f"fold{fold}")
         tables = {}
         for name in own:
-            tables[f"{name}/own"] = teacher.predict_proba(held_out[name], name)
+            tables[f"{name}/own"] = teacher.predict_proba(held_out[name] if fold < plan.folds else own[name], name)
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name)
         if ask:
             tables |= pool.ask(teacher, fold, asked)
@@ -223,9 +224,9 @@ class _Pool:
             self._parts[name] = examples, fold_numbers(examples, self.plan.folds)
         return self._parts[name]
 
-    def answered_by(self, fold: int, name: str) -> NDArray[np.bool_]:
-        """Which texts of a part a fold's network labels."""
-        return np.asarray((self.part(name)[1] == fold) | (fold >= self.plan.folds))
+    def answered_by(self, fold: int, folds: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which texts, given their folds, a fold's network labels."""
+        return np.asarray((folds == fold) | (fold >= self.plan.folds))
 
     def ask(self, teacher: "MultiTaskClassifier", fold: int, asked: Mapping[str, Sequence[str]]) -> dict[str, Floats]:
         """A fold's probabilities for the texts it labels."""
@@ -233,25 +234,28 @@ class _Pool:
         for head, names in asked.items():
             for name in names:
                 self.fit_context.progress(f"labelling {name} with {head}", 1.0)
-                examples = list(compress(self.part(name)[0], self.answered_by(fold, name)))
+                part, folds = self.part(name)
+                examples = list(compress(part, self.answered_by(fold, folds)))
                 tables[f"{head}/{name}"] = teacher.predict_proba(examples, head)
         return tables
 
     def save_answers(self, folder: Path, sources: Mapping[str, int]) -> None:
         """Write the probabilities that a student learns from, a file per head, with NaN where a fold is missing.
 
-        For a task's own data these are out-of-fold; EmoContext's dev, which comes last, is left out for scoring.
+        Those of a network that had not learnt a text come first, those of one that holds out nothing fill the rest.
+        EmoContext's dev, which comes last in its own data, is left out for scoring.
         `sources` is what the teacher learnt from, for the student's record.
         """
         merged: dict[str, dict[str, Floats]] = {}
         for fold, file in _folds(folder).items():
             for head, _, name in (key.partition("/") for key in file.files):
-                if name == "test" or (name == "own" and fold >= self.plan.folds):
+                if name == "test":
                     continue
                 answers = file[f"{head}/{name}"]
-                answered = self.own_folds[head] == fold if name == "own" else self.answered_by(fold, name)
+                answered = self.answered_by(fold, self.own_folds[head] if name == "own" else self.part(name)[1])
                 table = merged.setdefault(head, {}).setdefault(name, np.full((len(answered), answers.shape[1]), np.nan))
-                table[answered] = answers
+                missing = np.isnan(table).any(1)
+                table[answered & missing] = answers[missing[answered]]
         for head in self.own_folds.keys() & merged.keys():
             if "own" in merged[head]:
                 count = len(own_examples(head, self.fit_context)[: self.plan.limit])
@@ -363,7 +367,8 @@ def merged_probabilities(folder: Path, plan: TeacherPlan, fit_context: FitContex
         numbers = fold_numbers(own_examples(task_name, fit_context, SPLITS[task_name])[: plan.limit], plan.folds)
         own = np.full((len(numbers), len(get_task(task_name).labels)), np.nan)
         for fold, file in files.items():
-            own[numbers == fold] = file[f"{task_name}/own"]
+            if fold < plan.folds:
+                own[numbers == fold] = file[f"{task_name}/own"]
         test = np.mean([file[f"{task_name}/test"].astype(float) for file in files.values()], axis=0)
         merged[task_name] = {"own": own, "test": test}
     return merged
