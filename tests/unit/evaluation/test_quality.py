@@ -9,8 +9,9 @@ import pytest
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import PRESETS, resolve
+from emoscope.distil.everyday import everyday_examples
 from emoscope.distil.pool import TASKS, add_sources
-from emoscope.evaluation.behaviour import read_suite
+from emoscope.evaluation.behaviour import near_copies, read_suite
 from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results
 from kits.affect_files import make_data
@@ -21,6 +22,7 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not in the package"
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.tables import write_rows
 from benchmarks.quality import places, quantisation
+from benchmarks.quality.behaviour import read_checks
 from benchmarks.quality.card_numbers import unsupported_numbers
 from benchmarks.quality.data_sets import DATA_SETS, goemotions_test, held_out_tenths
 from benchmarks.quality.facts import renewed
@@ -173,8 +175,12 @@ def test_the_real_test_sets_are_whole(data_folder: Path) -> None:
     tenths = {data.name.rpartition(" ")[2]: len(data.read(data_folder)) for data in held_out_tenths()}
     assert tenths["Friends"] == 916
     assert tenths["EmotionPush"] == 1368
-    everyday = {"Everyday messages": 3_644, "Everyday dialogues": 4_902}
-    assert sizes == {"EmoContext": 2755, "GoEmotions": 5427 - 459, **everyday}
+    assert (sizes["EmoContext"], sizes["GoEmotions"]) == (2755, 5427 - 459)
+    assert sizes["Everyday messages"] + sizes["Everyday dialogues"] == len(everyday_examples(held_out=True))
+
+
+def test_no_hand_written_check_is_nearly_taught() -> None:
+    assert near_copies([example.context for example in everyday_examples()], read_checks()) == []
 
 
 @pytest.mark.usefixtures("quality")
