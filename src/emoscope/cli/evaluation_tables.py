@@ -13,7 +13,7 @@ from emoscope.evaluation.compare import Comparison
 from emoscope.evaluation.error_analysis import ErrorAnalysis, SliceScores
 from emoscope.evaluation.human import HumanComparison
 from emoscope.evaluation.provenance import learnt_note
-from emoscope.evaluation.score import Evaluation
+from emoscope.evaluation.score import Evaluation, shown_label
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ def print_evaluation(result: Evaluation) -> None:
         if result.rank.caveat:
             out.print(f"[yellow]{escape(result.rank.caveat)}[/]")
     rows = [
-        (coloured(_plain(label)), scores.precision, scores.recall, scores.f1, scores.support)
+        (coloured(_plain(shown_label(label))), scores.precision, scores.recall, scores.f1, scores.support)
         for label, scores in result.per_class.items()
     ]
     out.print()
@@ -61,7 +61,7 @@ def print_evaluation(result: Evaluation) -> None:
         f"macro-F1 {scores.macro_f1:.4f} over those that occur"
     )
     out.print()
-    names = [_plain(label) for label in result.labels]
+    names = [_plain(shown_label(label)) for label in result.labels]
     counts = ((coloured(name), *row) for name, row in zip(names, result.confusion.tolist(), strict=True))
     _show("Confusion (gold in rows, predicted in columns)", ["", *names], counts)
 

@@ -22,6 +22,7 @@ from emoscope.cli.options import (
 from emoscope.cli.output import console, progress_bar, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
+from emoscope.core.files import check_other_file
 from emoscope.evaluation.provenance import write_provenance
 from emoscope.tasks import get_task
 
@@ -155,6 +156,7 @@ def predict_cli(
     chosen, folder = get_task(task), resolve(run)
     predict = predictor(folder, chosen)
     _, source = task_and_path(task, input, split, data, option="--input")
+    check_other_file(output, source)
     with console(stderr=True).status(escape(f"reading {source}")):
         examples = list(chosen.read(source))
     with console(stderr=True).status(f"labelling {len(examples):,} examples"):

@@ -1,6 +1,7 @@
 """Evaluations and comparisons as self-contained HTML files with charts and no scripts. Needs the extra `plots`."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,15 @@ from emoscope.core.files import write_file
 from emoscope.core.plots import Chart, svg
 from emoscope.evaluation import charts
 from emoscope.evaluation.compare import Comparison
-from emoscope.evaluation.score import Evaluation
+from emoscope.evaluation.score import Evaluation, shown_label
 from emoscope.tasks import get_task
 from emoscope.tasks.published import published
 
 
 def evaluation_page(evaluation: Evaluation) -> str:
     """An evaluation as a page of HTML."""
+    shown = {shown_label(label): figures for label, figures in evaluation.per_class.items()}
+    evaluation = replace(evaluation, per_class=shown)
     drawings = {"classes": charts.class_bars(evaluation), "confusion": charts.confusion_map(evaluation)}
     source = None
     if evaluation.rank is not None:

@@ -215,14 +215,18 @@ def outside_labels(task: Task, predicted: Sequence[str]) -> dict[str, int]:
     return dict(Counter(label for label in predicted if label not in task.labels).most_common())
 
 
-def _shown(label: str) -> str:
-    """The label, in quotes if it has characters or blanks that cannot be seen."""
+def shown_label(label: str) -> str:
+    """The label, in quotes if it has characters or blanks that cannot be seen.
+
+    >>> print(shown_label("joy"), shown_label("\ufeffjoy"))
+    joy '\\ufeffjoy'
+    """
     return label if label.isprintable() and label == label.strip() else ascii(label)
 
 
 def _listed(counts: Mapping[str, int]) -> str:
     named = ((label[:40], count) for label, count in list(counts.items())[:8])
-    shown = [f"{_shown(label)} ({count:,})" for label, count in named]
+    shown = [f"{shown_label(label)} ({count:,})" for label, count in named]
     more = len(counts) - len(shown)
     return ", ".join(shown) + (f" and {more:,} more labels" if more else "")
 

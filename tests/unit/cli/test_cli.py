@@ -220,6 +220,15 @@ def test_user_error_is_one_line(
     assert not (tmp_path / "x").exists()
 
 
+def test_predictions_do_not_overwrite_what_they_answer(tmp_path: Path) -> None:
+    dev = make_corpus(tmp_path) / "emocontext" / "dev.txt"
+    before = dev.read_bytes()
+    for options in ([], ["--format", "labels"]):
+        code, _, message = run("predict", "nano", "-t", "emocontext", "-i", dev, "-o", dev, *options)
+        assert (code, message) == (2, f"{dev}: is the input itself; write to another file")
+    assert dev.read_bytes() == before
+
+
 def test_a_file_without_known_columns_is_answered_with_the_option(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("id,message\n1,I am happy\n")
     code, _, said = run("detect", tmp_path / "a.csv")

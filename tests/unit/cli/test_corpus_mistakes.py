@@ -30,6 +30,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("collect chat.txt --format whatsapp -o chat.txt", "chat.txt"),
         ("aggregate judged.csv -o judged.csv", "judged.csv"),
         ("aggregate judged.csv --gold gold.csv -o gold.csv", "gold.csv"),
+        ("aggregate judged.csv --discard-others rows.jsonl -o rows.jsonl", "rows.jsonl"),
         ("human-study judged.csv -g gold.csv -o judged.csv", "judged.csv"),
         ("human-study judged.csv -g gold.csv -o gold.csv", "gold.csv"),
     ],

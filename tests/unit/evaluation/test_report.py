@@ -157,6 +157,17 @@ def test_a_report_overwrites_neither_predictions_nor_gold(command: str, tmp_path
         assert target.read_bytes() == before
 
 
+def test_labels_that_differ_only_in_what_cannot_be_seen_are_told_apart(tmp_path: Path) -> None:
+    gold, answers, page = tmp_path / "gold.csv", tmp_path / "answers.txt", tmp_path / "page.html"
+    gold.write_text("joy\tI am [#TRIGGERWORD#] that\nsad\tI am [#TRIGGERWORD#] when\n")
+    answers.write_bytes("\ufeffjoy\nsad\n".encode())
+    result = run("evaluate", answers, "-t", "iest", "-g", gold, "--samples", "20", "--html", page)
+    assert result.exit_code == 0, result.output
+    for shown in (result.stdout, page.read_text(encoding="utf-8")):
+        assert "\ufeff" not in shown
+        assert r"\ufeffjoy" in shown
+
+
 def test_the_same_result_gives_the_same_page() -> None:
     task = get_task("emocontext")
     pages = [evaluation_page(evaluate_labels(task, ["sad", "happy"], ["sad", "sad"], samples=50)) for _ in range(2)]

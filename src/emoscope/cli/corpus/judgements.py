@@ -105,7 +105,7 @@ def aggregate(
     """
     if output.suffix not in (".csv", ".jsonl"):
         raise EmoscopeError(f"{output}: expected a name that ends in .csv or .jsonl")
-    check_output(output, [*files, *([gold] if gold else [])])
+    check_output(output, [*files, *(source for source in (gold, discard_others) if source)])
     rules = GoldRules(least_right=min_gold, least_answers=gold_least)
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
     judged = len(labels)

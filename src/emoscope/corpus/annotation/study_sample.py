@@ -80,6 +80,9 @@ def write_study_sample(
     except EmoscopeError as error:
         raise InputError(source, f"{error}; give a smaller --size, or other --groups") from None
     asked = [] if gold_share is None else gold_questions(rows, gold_share, seed=seed)
+    for name in (ITEMS, GOLD, GOLD_QUESTIONS):  # the questions may have been answered by hand
+        if (folder / name).exists():
+            raise EmoscopeError(f"{folder / name}: exists already; write to another folder")
     folder.mkdir(parents=True, exist_ok=True)
     write_rows(folder / ITEMS, ["task", "text"], [(name, example.text) for name, example in rows])
     _write_labelled(folder / GOLD, rows)

@@ -170,6 +170,9 @@ def test_a_stratified_sample(tmp_path: Path) -> None:
     gold = (tmp_path / "study" / "gold.csv").read_text().splitlines()
     assert len(items) == len(gold) == 25
     assert "joy" not in "".join(items)
+    with pytest.raises(EmoscopeError, match=r"items\.csv: exists already; write to another folder"):
+        write_study_sample(source, tmp_path / "study", task="iest", size=3)
+    assert (tmp_path / "study" / "items.csv").read_text().splitlines() == items
     with pytest.raises(EmoscopeError, match="5 items have the label joy and the cue 'because', expected 6"):
         write_study_sample(source, tmp_path / "more", task="iest", size=6)
 
@@ -177,8 +180,8 @@ def test_a_stratified_sample(tmp_path: Path) -> None:
 def test_gold_questions_of_a_sample_are_those_of_the_page(tmp_path: Path) -> None:
     source, study = labelled_tweets(tmp_path / "trial.csv", 10), tmp_path / "study"
     command = ("corpus", "human-sample", source, "--task", "iest", "--size", 10, "-o", study)
-    assert run(*command)[0] == 0
-    assert not (study / "gold-questions.csv").exists()
+    assert run(*command[:-1], tmp_path / "without")[0] == 0
+    assert not (tmp_path / "without" / "gold-questions.csv").exists()
     code, shown, problem = run(*command, "--gold-share", 0.05)
     assert code == 0, problem
     assert "put your own best guess as label" in " ".join(shown.split())
