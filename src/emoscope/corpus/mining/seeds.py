@@ -95,7 +95,11 @@ def gather_seeds(
         name: plan.per_class - state.found[name] for name in plan.labels if state.found[name] < plan.per_class
     }
     if state.missing and not state.waiting:
-        plan = _draw(plan, _needed(plan, state), target, format, progress)
+        before, plan = plan, _draw(plan, _needed(plan, state), target, format, progress)
+        if plan == before:
+            short = ", ".join(f"{state.found[name]:,} of {plan.per_class:,} {name}" for name in state.missing)
+            problem = f"all {len(items):,} dialogues have been drawn, with only {short}"
+            raise EmoscopeError(f"{plan.pool}: {problem}; {target / SEEDS} has what was found")
         state.next_batch = _batch(len(plan.batches))
         state.drawn, state.waiting = sum(plan.batches), plan.batches[-1]
     return state
@@ -126,7 +130,7 @@ def _batch(number: int) -> str:
 
 
 def _draw(plan: SeedPlan, size: int, target: Path, format: str | None, progress: ShowProgress) -> SeedPlan:
-    """Write the next batch: the dialogues after those already drawn, in a random order fixed by the seed."""
+    """Write the next batch, if any are left: the dialogues after those drawn, in a random order fixed by the seed."""
     before = sum(plan.batches)
     keyed = (
         (random_key(plan.seed, f"row {record.row}"), record.row, record)
@@ -136,7 +140,7 @@ def _draw(plan: SeedPlan, size: int, target: Path, format: str | None, progress:
     if not chosen and not before:
         raise InputError(plan.pool, "has no dialogues")
     if not chosen:
-        raise EmoscopeError(f"{plan.pool}: all {before:,} dialogues have been drawn; the pool has too few of a class")
+        return plan
     target.mkdir(parents=True, exist_ok=True)
     with open_writer(str(target / _batch(len(plan.batches) + 1))) as writer:
         for _, row, record in chosen:
