@@ -309,6 +309,7 @@ def test_files_texts_and_the_survey_from_the_command_line(tmp_path: Path) -> Non
     assert "no team has described" in done("challenge", "survey", "mine", *data)
     said = json.loads(done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", "--json", *data))
     assert said == {"challenge": "mine", "output": str(tmp_path / "told.csv")}
+    assert "told.csv: written" in done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", *data)
     assert (tmp_path / "told.csv").read_text().startswith("rank,team,paper,representations: GloVe,")
 
 

@@ -364,7 +364,7 @@ def survey_cli(
     tables = techniques(store, OPERATOR, slug)
     if output is not None:
         write_file(output, techniques_text(tables))
-        return CommandResult({"challenge": slug, "output": output}, [])
+        return CommandResult({"challenge": slug, "output": output}, f"{output}: written")
     value = [one.as_dict() for one in tables]
     if not any(one.rows for one in tables):
         return CommandResult(value, f"{slug}: no team has described its system yet")

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write
+from emoscope.core.files import atomic_write, existing_file
 from emoscope.core.judgement import Judgement
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
 from emoscope.corpus.annotation.annotations import votes_of
@@ -43,7 +43,7 @@ class PanelReport:
 
 def read_panel(paths: Sequence[Path]) -> Panel:
     """Read all files as one panel: annotations, or EmotionX files, whose tasks are `file:dialogue:turn`."""
-    files = files_in(paths)
+    files = [existing_file(path) for path in files_in(paths)]
     anonymous = [is_emotionx(path) for path in files]
     if all(anonymous):
         return Panel(_emotionx_votes(files))

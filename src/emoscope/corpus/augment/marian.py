@@ -43,22 +43,19 @@ class Marian:
         if (folder / "model.bin").is_file():  # CTranslate2's weights
             return self._converted(folder)
         check_installed("torch", extra="marian")
+        from emoscope.models.torch.pretrained import quiet
+
         local = folder.is_dir()
         name = str(folder) if local else path
         options = {"local_files_only": local, "trust_remote_code": False}
-        logging = self._transformers.utils.logging
-        bars = logging.is_progress_bar_enabled()
-        logging.disable_progress_bar()
         try:
-            tokenizer = self._transformers.AutoTokenizer.from_pretrained(name, **options)
-            model = self._transformers.AutoModelForSeq2SeqLM.from_pretrained(name, **options)
+            with quiet():
+                tokenizer = self._transformers.AutoTokenizer.from_pretrained(name, **options)
+                model = self._transformers.AutoModelForSeq2SeqLM.from_pretrained(name, **options)
         except (OSError, ValueError, KeyError) as error:
-            where = "in this folder" if local else "on the hub or in its cache"
+            where = "in this folder" if local else "in such a folder, on the hub or in its cache"
             reason = next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
             raise EmoscopeError(f"model {path}: no translation model {where} ({reason})") from None
-        finally:
-            if bars:
-                logging.enable_progress_bar()
         return partial(_translate, tokenizer, model.float().eval(), self._beam_size)
 
     def _converted(self, folder: Path) -> Translator:

@@ -1,5 +1,6 @@
 """Pretrained transformer encoders and their tokenizers, from a hub name or a folder; only safetensors, never code."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -154,14 +155,18 @@ def save_architecture(folder: Path, encoder: Encoder, tokenizer: PretrainedToken
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the library's progress bars and advice."""
-    logging = require("transformers", extra="train").utils.logging
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
+    """Silence the library's progress bars and advice, and the hub's warning of each retry: the error says it once."""
+    settings = require("transformers", extra="train").utils.logging
+    level, bars = settings.get_verbosity(), settings.is_progress_bar_enabled()
+    settings.set_verbosity_error()
+    settings.disable_progress_bar()
+    hub = logging.getLogger("huggingface_hub")
+    hub_level = hub.level
+    hub.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        logging.set_verbosity(level)
+        settings.set_verbosity(level)
         if bars:
-            logging.enable_progress_bar()
+            settings.enable_progress_bar()
+        hub.setLevel(hub_level)

@@ -184,6 +184,8 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     assert code == 2 and "eval.json: holds no votes" in error
     code, _, error = run("corpus", "agreement", tmp_path / "absent.csv")
     assert code == 2 and "absent.csv: no such file" in error
+    code, _, error = run("corpus", "agreement", tmp_path / "absent.csv", tmp_path / "friends.json")
+    assert code == 2 and "absent.csv: no such file" in error
 
 
 @pytest.mark.data

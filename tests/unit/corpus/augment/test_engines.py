@@ -1,6 +1,7 @@
 """The engines themselves, where they are installed; Marian and Argos with models of random weights."""
 
 import json
+import logging
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -174,6 +175,26 @@ def test_marian_names_missing_files(tmp_path: Path) -> None:
     (tmp_path / "en-es").mkdir()
     with pytest.raises(EmoscopeError, match="no translation model in this folder"):
         Marian(str(tmp_path / "{source}-{target}")).translator("en", "es")
+
+
+@needs_marian
+def test_a_hub_that_cannot_be_reached_is_said_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import transformers
+
+    from emoscope.corpus.augment.marian import Marian
+
+    def retry(*_: object, **__: object) -> None:
+        for number in range(5):
+            logging.getLogger("huggingface_hub.utils").warning("Retry %d", number)
+        raise OSError("no connection")
+
+    monkeypatch.setattr(transformers.AutoTokenizer, "from_pretrained", retry)
+    expected = r"model models/en-es: no translation model in such a folder, on the hub or .* \(no connection\)"
+    with pytest.raises(EmoscopeError, match=expected):
+        Marian("models/{source}-{target}").translator("en", "es")
+    assert not caplog.records
 
 
 def test_engines_name_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
