@@ -20,6 +20,8 @@ _RUN = re.compile(r"([a-z])\1{2,}")
 # Letters with a space or a mark between them: s.e.x, k i l l. Two letters are an abbreviation.
 _SPELLED = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:(?: |[._*-] ?)[a-z0-9](?![a-z0-9'])){2,}", re.ASCII)
 _LETTERS = re.compile(r"[a-z0-9]", re.ASCII)
+# Letters that do not decompose into one of ASCII and a mark: as separators they would leave "bj" of Bjørn.
+_LETTERS_OF_ASCII = str.maketrans({"ø": "o", "æ": "ae", "œ": "oe", "ł": "l", "đ": "d", "ð": "d", "ß": "ss", "ı": "i"})
 _LONG_FORMS: dict[str, str] = read_toml("long_forms.toml")
 _ENDINGS = (("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would"))
 
@@ -34,7 +36,7 @@ def plain_words(text: str, known: Container[str] = ()) -> str:
     """
     folded = text.lower()
     if not text.isascii():
-        split = unicodedata.normalize("NFKD", text.replace("’", "'").lower())
+        split = unicodedata.normalize("NFKD", text.replace("’", "'").lower().translate(_LETTERS_OF_ASCII))
         folded = "".join(mark for mark in split if not unicodedata.combining(mark)).encode("ascii", "replace").decode()
     unspelled = _SPELLED.sub(lambda match: _joined(match.group(), known), folded)
     words = [word for token in _TOKEN.findall(unspelled) for word in _plain(token, known)]

@@ -30,7 +30,8 @@ _TWINS = {"ms": "id", "da": "nb"}
 # The confidence lingua must reach; less is enough if hardly any word is English.
 _SURE, _SURE_WITHOUT_ENGLISH = 0.5, 0.35
 _FEW = 3  # words; fewer are too little for lingua
-_NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<[A-Z]+>|[@#]\w+|\S+@\S+")
+# Addresses, masks, names, and codes such as postcodes.
+_NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<[A-Z]+>|[@#]\w+|\S+@\S+|\b(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]+\b")
 _OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
 # Characters of another script that count; next to Latin words, fewer are a face such as (ノ ゜ノ) or a name.
 _MIN_OTHER, _MIN_OTHER_BESIDE = 2, 4

@@ -36,6 +36,7 @@ def test_items_too_short_to_judge_are_kept(english: LanguageFilter, turns: list[
     ("expected", "turns"),
     [
         ("en", ["do u wanna hang out 2nite"]),
+        ("en", ["my postcode is SW1A 1AA"]),
         ("en", ["we ate tacos and naan", "amigo, you need to relax"]),
         ("es", ["no sé qué hacer con mi vida"]),
         ("hi", ["tum kaha ho abhi"]),

@@ -29,6 +29,8 @@ from kits.jsonl import read_jsonl
         ("show me ur b00bs", Topic.SEXUAL),
         ("i will k!lllll youuu", Topic.VIOLENCE),
         ("he punched me in the face", Topic.VIOLENCE),
+        ("he robbed a bank and murdered his wife", Topic.VIOLENCE),
+        ("a guy killed his whole family", Topic.VIOLENCE),
         ("got any w33d", Topic.DRUGS),
         ("all jews are vermin", Topic.HATE),
         ("my sister has leukemia", Topic.HEALTH),
@@ -53,6 +55,7 @@ def test_topics_in_chat_writing(text: str, topic: Topic) -> None:
         "i have a black cat and a white dog",
         "what is the wifi password?",
         "my password is wrong again",
+        "Bjørn and Søren left",
         "",
         "!!!",
     ],
@@ -71,6 +74,7 @@ def test_look_alikes_are_not_matched(text: str) -> None:
         ("a b c", "a b c"),
         ("hunter2 b4 1122", "hunter2 b4 1122"),
         ("naïve", "naive"),
+        ("Bjørn, Łukasz, Straße", "bjorn , lukasz , strasse"),
     ],
 )
 def test_plain_words(text: str, plain: str) -> None:
