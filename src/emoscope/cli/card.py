@@ -7,7 +7,7 @@ import typer
 
 from emoscope.cli.output import JsonOption, console
 from emoscope.core.errors import EmoscopeError
-from emoscope.core.files import whole_text, write_file
+from emoscope.core.files import check_other_file, whole_text, write_file
 from emoscope.evaluation.card import CARD, CARD_JSON, card_text
 from emoscope.evaluation.results import read_results
 
@@ -20,6 +20,8 @@ def card_cli(
     as_json: JsonOption = False,
 ) -> None:
     """Show a model's card: terms, use and limits, scores with intervals, calibration, size, speed, training data."""
+    if output is not None:
+        check_other_file(output, model)
     text = _card(model, as_json=as_json)
     if output is not None:
         write_file(output, text)

@@ -107,6 +107,10 @@ def test_judgements_are_imported_and_exported_in_every_format(folder: Path) -> N
     code, out, _ = run("corpus", "annotate-export", folder / "study", "--labels", folder / "labels.csv", "--json")
     assert (code, json.loads(out)["tied"]) == (0, 0)
     assert (folder / "labels.csv").read_text().splitlines()[1] == "a,happy,unanimous,happy:1"
+    same = ("-o", folder / "one.csv", "--labels", folder / "study" / ".." / "one.csv")
+    code, _, problem = run("corpus", "annotate-export", folder / "study", *same)
+    assert (code, "give each a file of its own" in problem) == (2, True)
+    assert not (folder / "one.csv").exists()
 
 
 def test_the_managers_link_is_renewed_by_command(folder: Path) -> None:

@@ -91,6 +91,9 @@ def test_a_card_is_written_or_made_from_model_results(tmp_path: Path) -> None:
     write_results(model_results(), source)
     assert CliRunner().invoke(app, ["card", str(source), "-o", str(target)]).exit_code == 0
     assert target.read_text(encoding="utf-8") == card_text(model_results())
+    done = CliRunner().invoke(app, ["card", str(source), "-o", str(source)])
+    assert str(done.exception) == f"{source}: is the input itself; write to another file"
+    assert source.read_text(encoding="utf-8").startswith("{")
 
 
 def test_model_without_a_card_is_a_one_line_error(tmp_path: Path) -> None:

@@ -303,6 +303,9 @@ def annotate_export(
         raise EmoscopeError("--per-annotator: name the folder for the files with --output")
     if per_annotator not in (None, *FORMATS):
         raise EmoscopeError(f"--per-annotator: expected .csv, .json or .jsonl, found {per_annotator!r}")
+    targets = [path.resolve() for path in (output, labels, log) if path is not None]
+    if len(set(targets)) < len(targets):
+        raise EmoscopeError("--output, --labels and --log: give each a file of its own")
     with closing(_existing_store(folder)) as store:
         results = study_results(store, refused=with_refused)
         tied = None
