@@ -13,6 +13,7 @@ import numpy as np
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import closest_label
 from emoscope.core.errors import EmoscopeError, InputError, did_you_mean
+from emoscope.core.files import whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import Floats, confusion_matrix, macro_f1
 from emoscope.models.ensembles.folds import fold_numbers
@@ -52,10 +53,10 @@ def read_mapping(path: str | Path | None = None) -> LabelMapping:
     ('sadness', {'mad': 'anger', 'glad': 'joy'})
     """
     shipped = files("emoscope.runs").joinpath("transfer_labels.toml")
+    text = shipped.read_text(encoding="utf-8") if path is None else whole_text(path)
     try:
-        text = (shipped if path is None else Path(path)).read_text(encoding="utf-8")
         content = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise InputError(path or str(shipped), f"is not a mapping in TOML ({error})") from None
     targets = {*EMOTIONS, *SENTIMENTS}
     tables = {**content.get("labels", {}), "polarity": content.get("polarity", {})}

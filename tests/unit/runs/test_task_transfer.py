@@ -112,6 +112,8 @@ def test_custom_mapping(tmp_path: Path, data: Path) -> None:
     own.write_text("[labels")
     with pytest.raises(InputError, match="is not a mapping in TOML"):
         read_mapping(own)
+    with pytest.raises(InputError, match=r"absent.toml: no such file"):
+        read_mapping(tmp_path / "absent.toml")
 
 
 def test_the_command_prints_and_draws(tmp_path: Path, data: Path) -> None:

@@ -64,7 +64,7 @@ def _emotionx_votes(files: Sequence[Path]) -> dict[str, Mapping[str, int]]:
             if any(example.votes.values()):
                 name = f"{path.stem}:{example.dialogue.id}:{example.turn}"
                 if name in votes:
-                    raise InputError(path, "was read already")
+                    raise InputError(path, "a file of this name was read already; its items would have the same names")
                 votes[name] = example.votes
         if len(votes) == before:
             raise InputError(path, "holds no votes: no utterance has an 'annotation'")
