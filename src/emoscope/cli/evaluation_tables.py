@@ -67,9 +67,7 @@ def print_evaluation(result: Evaluation) -> None:
 
 
 def _show(title: str, columns: Sequence[str], rows: Rows, *, left: int = 1) -> None:
-    # rich would wrap a table's own title at the width of the table.
-    console().print(f"[bold]{escape(title)}[/]")
-    console().print(table(None, columns, rows, left=left))
+    console().print(table(title, columns, rows, left=left))
 
 
 def _plain(text: str) -> str:

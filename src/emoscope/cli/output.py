@@ -67,7 +67,11 @@ def stdout_to_stderr() -> Iterator[None]:
 class FittingTable(Table):
     """A table that breaks no word and no number: if the terminal is too narrow for it, its rows become a list."""
 
+    heading: str | None = None  # plain text; rich reads its title as markup and wraps it at the width of the table
+
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.heading:
+            yield Text(self.heading, style="bold")
         spare = options.max_width - 2 * (len(self.columns) - 1) - sum(column.min_width or 0 for column in self.columns)
         if spare < 0:
             yield from self._as_list()
@@ -83,8 +87,6 @@ class FittingTable(Table):
         yield from super().__rich_console__(console, options)
 
     def _as_list(self) -> RenderResult:
-        if self.title:
-            yield Text(str(self.title), style="bold")
         names = [str(column.header) for column in self.columns]
         for cells in zip(*(column.cells for column in self.columns), strict=True):
             facts = Table.grid(padding=(0, 2))
@@ -101,12 +103,13 @@ def table(
 ) -> Table:
     """A table whose first `left` columns are text and the others numbers; columns in `no_wrap` are never wrapped.
 
+    The title is plain text; columns and cells may have markup.
+
     >>> table("Scores", ["system", "F1"], [["nano", 0.73]]).row_count
     1
     """
-    shown = FittingTable(
-        title=title, title_justify="left", title_style="bold", header_style="bold", box=None, pad_edge=False
-    )
+    shown = FittingTable(header_style="bold", box=None, pad_edge=False)
+    shown.heading = title
     cells = [[_cell(value) for value in row] for row in rows]
     for index, column in enumerate(columns):
         whole = index in no_wrap

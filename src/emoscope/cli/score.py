@@ -6,7 +6,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from emoscope.cli.detect import parse_prior
 from emoscope.cli.options import (
@@ -135,7 +134,7 @@ def _show(manifest: "ScoringManifest", output: str, seconds: float, kept: int) -
     ]
     heads = ["label", "rows", "share", "estimated share", "model expects", "drift"]
     size = f"{counted(manifest.rows, 'row')} in {counted(len(manifest.parts), 'part')}"
-    screen.print(table(f"{size}: {escape(output)}", heads, rows))
+    screen.print(table(f"{size}: {output}", heads, rows))
     screen.print(f"\n{manifest.scored:,} scored, {manifest.rejected:,} rejected, in {seconds:,.1f} s.")
     if kept:
         screen.print(f"{kept:,} of these rows are from an earlier run.")

@@ -125,7 +125,7 @@ def crossvalidate_cli(
         ("all folds together", *(result.pooled for result in results)),
     ]
     heads = ["", "score"] if seeds == 1 else ["", *(f"seed {number}" for number in range(seed, seed + seeds))]
-    shown = table(escape(f"{system} on {task}, {results[0].metric}"), heads, rows)
+    shown = table(f"{system} on {task}, {results[0].metric}", heads, rows)
     return CommandResult(results[0] if seeds == 1 else results, [shown])
 
 

@@ -71,3 +71,8 @@ def test_a_table_breaks_no_word_in_a_narrow_terminal(width: int, monkeypatch: py
     for whole in ("emocontext-baseline", "emotionx-friends", "0.8185 ± 0.0048", "30,160"):
         assert whole in text
     assert {"what", "it", "unsophisticated", "recurrent", "network"} <= set(text.split())
+
+
+def test_a_title_is_plain_text_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    console().print(table("12 items in runs[/1]/x [red]", ["a"], [[1]]))
+    assert capsys.readouterr().out.splitlines()[0] == "12 items in runs[/1]/x [red]"
