@@ -172,3 +172,27 @@ def test_the_example_goes_into_the_current_folder(files: Path, monkeypatch: pyte
     assert run("corpus", "example", ".")[0] == 0
     assert Path("plan.toml").is_file()
     assert run("corpus", "example", ".")[0] == 2  # it is not empty any more
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "windows [/a].csv -o [/b].csv",
+        "sample [/a].csv -o [/b].csv --size 2",
+        "dedupe [/a].csv -o [/b].csv",
+        "filter [/a].csv -o [/b] --lexicon [x].txt",
+        "collect chat.txt --format whatsapp -o [/b].jsonl",
+        "mine [/a].csv --seeds [/a].csv -o [/b]",
+        "seeds [/a].csv --labels [/x],sad -o [/b]",
+        "aggregate [/a].csv -o [/b].csv",
+    ],
+)
+def test_brackets_in_names_and_labels_are_not_markup(files: Path, command: str) -> None:
+    (files / "[").mkdir()
+    (files / "[x].txt").write_text("awful\n")
+    texts = {"so awful and sad": "[/x]", "so lonely, crying": "sad", "what time is it": "others"}
+    rows = [f'{n}{label},ann,"{n} {text}",{label}' for n in range(9) for text, label in texts.items()]
+    (files / "[" / "a].csv").write_text("\n".join(["task,worker,text,label", *rows]))
+    code, printed, error = run("corpus", *command.split())
+    assert code == 0, error
+    assert "[/" in printed + error

@@ -8,7 +8,7 @@ import typer
 
 from emoscope.cli.corpus.options import listed
 from emoscope.cli.output import progress, table
-from emoscope.cli.result import CommandResult
+from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
 from emoscope.corpus.augment.augment import augment_file
 from emoscope.corpus.augment.backtranslation import REASONS
@@ -74,4 +74,4 @@ def augment_cli(
     turns = f"{counted(counts.turns, 'turn')} of {counted(counts.dialogues, 'dialogue')}"
     summary = f"Wrote {turns}, with their variants, to {output}"
     variants = table(None, ["variants", *counts.via], rows)
-    return CommandResult({"engine": engine, **asdict(counts)}, [summary, variants])
+    return CommandResult({"engine": engine, **asdict(counts)}, [plain(summary), variants])

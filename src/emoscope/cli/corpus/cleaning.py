@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import RenderableType
+from rich.markup import escape
+from rich.text import Text
 
 from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed
 from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
@@ -58,7 +60,7 @@ def dedupe_cli(
         executor=chosen_executor(engine, workers, ray_address),
     )
     rows = [
-        [Path(path).name, count.read, count.kept, *(count.dropped[reason] for reason in REASONS)]
+        [escape(Path(path).name), count.read, count.kept, *(count.dropped[reason] for reason in REASONS)]
         for path, count in counts.items()
     ]
     written = table(f"Written to {output}", ["file", "read", "kept", *REASONS], rows)
@@ -166,10 +168,11 @@ def filter_cli(
 
 def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableType]:
     rows: list[list[object]] = []
-    for name, counts in report.filters.items():
-        found = [[name, f"dropped: {reason}", number] for reason, number in counts.dropped.items()]
+    for named, counts in report.filters.items():
+        name = escape(named)  # a user's lexicon is named as its file
+        found = [[name, f"dropped: {escape(reason)}", number] for reason, number in counts.dropped.items()]
         found += [[name, f"masked: {kind}", number] for kind, number in counts.masked.items()]
-        if name == REVIEW and report.to_review:
+        if named == REVIEW and report.to_review:
             found.append([name, "set aside", report.to_review])
         rows += found or [[name, "nothing found", 0]]
     kept = f"{report.kept:,} of {counted(report.read, 'dialogue')} kept in {output / report.file}"
@@ -177,11 +180,11 @@ def _filter_tables(report: "TableReport", output: Path) -> Iterator[RenderableTy
     yield table(None, ["filter", "what", "number"], rows, left=2)
     if report.labels:
         labels = [
-            [label, counts["read"], counts["kept"], f"{1 - counts['kept'] / counts['read']:.1%}"]
+            [escape(label), counts["read"], counts["kept"], f"{1 - counts['kept'] / counts['read']:.1%}"]
             for label, counts in report.labels.items()
         ]
         yield table("Kept by label", ["label", "read", "kept", "dropped"], labels)
-    yield from (f"[bold]{warning}[/]" for warning in report.warnings())
+    yield from (Text(warning, style="bold") for warning in report.warnings())
     if report.to_review:
         yield plain(
             f"{report.to_review:,} to review: emoscope corpus annotate {output / 'review.jsonl'} --labels keep,drop "

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
+from rich.markup import escape
 
 from emoscope.cli.corpus.options import PoolArgument, PoolFormatOption, listed
 from emoscope.cli.options import EngineOption, RayAddressOption, SeedOption, WorkersOption, chosen_executor
@@ -88,14 +89,14 @@ def mine_cli(
         known = with_judged(known, read_judged(path, pool, known, format))
     counts = mine(pool, known, output, embedder, settings, format=format, progress=progress, executor=executor)
     rows: list[list[object]] = [
-        [name, each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()
+        [escape(name), each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()
     ]
     rows.append(["others, at random", None, None, None, counts.others])
     columns = ["class", "seeds", "threshold", "near", "candidates"]
     dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in PruneReason]
     parts = [
         table(f"{counted(counts.read, 'dialogue')} read, candidates in {output / CANDIDATES}", columns, rows),
-        table("Similar, but dropped", ["reason", *counts.classes], dropped),
+        table("Similar, but dropped", ["reason", *map(escape, counts.classes)], dropped),
     ]
     return CommandResult({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts)
 
@@ -123,7 +124,7 @@ def seeds_cli(
     asked = {"labels": classes, "neutral": neutral, "per_class": per_class, "batch": batch, "seed": seed}
     state = gather_seeds(pool, output, judgements or (), format=format, progress=progress, **asked)
     rows: list[list[object]] = [
-        [name, found, state.seeds.get(name, 0), state.missing.get(name)] for name, found in state.found.items()
+        [escape(name), found, state.seeds.get(name, 0), state.missing.get(name)] for name, found in state.found.items()
     ]
     title = f"{state.judged:,} of {state.drawn:,} dialogues judged"
     parts: list[RenderableType] = [table(title, ["class", "found", "seeds", "missing"], rows)]

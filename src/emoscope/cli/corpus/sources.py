@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import progress, table
-from emoscope.cli.result import CommandResult
+from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
 from emoscope.corpus.sources.distant import SPLITS, Duplicates, write_distant
 from emoscope.corpus.sources.exports import ChatFormat, collect_chats
@@ -36,9 +36,8 @@ def collect_cli(
     """Convert chat exports to dialogues with speakers and start times."""
     gap = timedelta(minutes=gap_minutes)
     counts = collect_chats(files, output, format=format, gap=gap, dates=_dates(since, until), progress=progress)
-    parts: list[RenderableType] = [
-        f"Wrote {counted(counts['dialogues'], 'dialogue')} with {counted(counts['turns'], 'turn')} to {output}"
-    ]
+    wrote = f"Wrote {counted(counts['dialogues'], 'dialogue')} with {counted(counts['turns'], 'turn')} to {output}"
+    parts: list[RenderableType] = [plain(wrote)]
     if counts["outside"]:
         parts.append(f"{counted(counts['outside'], 'dialogue')} started outside the range of dates")
     if counts["left_out"]:
@@ -79,7 +78,7 @@ def sample_cli(
     outside = f"; {counted(counts['outside'], 'row')} outside the range of dates" if counts["outside"] else ""
     drawn = counted(counts["conversations"], "conversation")
     summary = f"Wrote {counts['written']:,} of {counted(counts['rows'], 'row')} to {output}: {drawn}{outside}"
-    return _summarised({**counts, "seed": seed}, [summary], output)
+    return _summarised({**counts, "seed": seed}, [plain(summary)], output)
 
 
 def _summarised(counts: Mapping[str, object], parts: Sequence[RenderableType], output: str) -> CommandResult:
@@ -109,7 +108,7 @@ def windows_cli(
         f"Wrote {counts['written']:,} of {counted(counts['windows'], 'window')} to {output}; "
         f"{counts['without']:,} of {counted(counts['read'], 'dialogue')} had none"
     )
-    return _summarised({**counts, "seed": seed}, [summary], output)
+    return _summarised({**counts, "seed": seed}, [plain(summary)], output)
 
 
 def distant_cli(
