@@ -8,8 +8,8 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 
-def make_tiny_decoder(folder: Path, seed: int = 0) -> Path:
-    """Write a random Qwen2 with its tokenizer into `folder`, and return it."""
+def make_tiny_decoder(folder: Path, seed: int = 0, *, gaps: bool = False) -> Path:
+    """Write a random Qwen2 with its tokenizer into `folder`, and return it; with `gaps`, one that can fill gaps."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
     config = transformers.Qwen2Config(
@@ -27,7 +27,7 @@ def make_tiny_decoder(folder: Path, seed: int = 0) -> Path:
     tokenizer = Tokenizer(models.BPE({sign: number for number, sign in enumerate(alphabet)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(["<|end|>"])
+    tokenizer.add_special_tokens(["<|end|>", *(f"<|fim_{part}|>" for part in ("prefix", "suffix", "middle") if gaps)])
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|end|>", pad_token="<|end|>")
     fast.save_pretrained(folder)
     return folder

@@ -100,6 +100,9 @@ class StudentPlan(FrozenModel):
     """Examples of each source, for a trial."""
     share: float = Field(default=1.0, gt=0, le=1)
     """Share of the pool to learn from, drawn with the seed; everyday dialogues are always all used."""
+    parts: tuple[str, ...] | None = None
+    """Parts of the pool to learn from, such as `comments`; by default all that the teachers labelled. The tasks' own
+    examples are always used."""
     shares: Mapping[str, Annotated[float, Field(ge=0)]] = Field(default_factory=dict)
     """Weight of each head's loss."""
 
@@ -199,9 +202,9 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
             raise EmoscopeError(f"{path}: answers for {head}, which is not among the student's heads")
         order = [labels.index(label) for label in HEADS[head]]
         for name, table in tables.items():
-            if name == HELD_OUT:
-                continue
             own = name == "own"
+            if name == HELD_OUT or not (own or plan.parts is None or name in plan.parts):
+                continue
             part, allowed = part_of(name, task_name if own else None)
             if plan.limit is not None:
                 part, allowed = part[: len(table)], [number for number in allowed if number < len(table)]

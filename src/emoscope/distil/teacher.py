@@ -4,7 +4,7 @@ The networks are too large to keep, so each predicts as soon as it is trained, a
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import compress
+from itertools import chain, compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -75,6 +75,10 @@ class TeacherPlan(FrozenModel):
     """A causal language model that reads prompts, or an encoder."""
     context: int = 4
     """Turns that are read, the labelled one included."""
+    following: int = Field(default=0, ge=0)
+    """Turns after the labelled one that a decoder reads, where the dialogue goes on."""
+    infilling: bool = False
+    """Whether a decoder that was pretrained to fill gaps sees a masked word as a gap."""
     max_length: int = 192
     list_labels: bool = True
     """Whether a decoder's prompt lists the labels; without them it is shorter."""
@@ -90,7 +94,7 @@ class TeacherPlan(FrozenModel):
     batch_tokens: int = 4096
     label_smoothing: float = 0.02
     everyday_repeats: int = Field(default=3, ge=0)
-    """How often each everyday dialogue counts."""
+    """How often each everyday dialogue counts; with 0, no text of the pool is labelled with the seven emotions."""
     votes: float = 0.3
     """Weight of the annotators' votes in EmotionX's targets."""
     lora_rank: int = 0
@@ -149,11 +153,7 @@ def teach_by_folds(
     With `ask`, the networks also label the pool for a student, or the named `parts` of it: each the texts of its own
     fold, which it has not learnt; a network that holds out nothing labels all. Networks are saved in the folder `keep`.
     """
-    asked = {
-        head: [part for part in every if parts is None or part in parts] for head, every in POOL[plan.corpora].items()
-    }
-    if unknown := sorted(set(parts or ()) - {part for every in asked.values() for part in every}):
-        raise EmoscopeError(f"--part: no head labels {unknown[0]!r}")
+    asked = _asked(plan, parts)
     folder.mkdir(parents=True, exist_ok=True)
     # A plan of an earlier version lacks newer settings, which then had their defaults.
     if (folder / PLAN).is_file() and TeacherPlan.model_construct(**read_json(folder / PLAN)) != plan:
@@ -196,13 +196,23 @@ def teach_by_folds(
         if keep is not None:
             _save(teacher, keep / f"fold{fold}")
         tables = {}
-        for name in own:
-            tables[f"{name}/own"] = teacher.predict_proba(held_out[name] if fold < plan.folds else own[name], name)
+        for name, examples in own.items():
+            tables[f"{name}/own"] = teacher.predict_proba(held_out[name] if fold < plan.folds else examples, name)
             tables[f"{name}/test"] = teacher.predict_proba(tests[name], name)
         if ask:
             tables |= pool.ask(teacher, fold, asked)
         save_arrays(path, {name: table.astype(np.float16) for name, table in tables.items()})
         pool.save_answers(folder, learnt.sources)  # after each fold, so that students can use what exists
+
+
+def _asked(plan: TeacherPlan, parts: Sequence[str] | None) -> dict[str, list[str]]:
+    """The parts of the pool that each head labels; named ones need not be among those of the plan's corpora."""
+    heads = [head for head in POOL[plan.corpora] if head != "general" or plan.everyday_repeats]
+    if parts is None:
+        return {head: list(POOL[plan.corpora][head]) for head in heads}
+    if unknown := sorted(set(parts) - set(chain.from_iterable(POOL["all"][head] for head in heads))):
+        raise EmoscopeError(f"--part: no head labels {unknown[0]!r}")
+    return {head: [part for part in POOL["all"][head] if part in parts] for head in heads}
 
 
 class _Pool:
@@ -252,9 +262,10 @@ class _Pool:
                 if name == "test":
                     continue
                 answers = file[f"{head}/{name}"]
-                answered = self.answered_by(fold, self.own_folds[head] if name == "own" else self.part(name)[1])
+                folds = self.own_folds[head] if name == "own" else self.part(name)[1]
+                answered = self.answered_by(fold, folds)
                 table = merged.setdefault(head, {}).setdefault(name, np.full((len(answered), answers.shape[1]), np.nan))
-                missing = np.isnan(table).any(1)
+                missing = np.asarray(np.isnan(table).any(1))
                 table[answered & missing] = answers[missing[answered]]
         for head in self.own_folds.keys() & merged.keys():
             if "own" in merged[head]:
@@ -291,6 +302,7 @@ def auxiliary_lessons(plan: TeacherPlan, share: float, fit_context: FitContext) 
     parts["meld"] = [example for example in mixture["ekman"] if example.dialogue.turns[0].speaker]
     parts["goemotions"] = [example for example in mixture["ekman"] if not example.dialogue.turns[0].speaker]
     selected = {head: chosen(examples, round(len(examples) * share)) for head, examples in parts.items()}
+    selected["iest"] = parts["iest"]  # masked words are few, and as good as IEST's own
     return {head: (examples, _targets(examples, head, plan)) for head, examples in selected.items()}
 
 
@@ -320,6 +332,7 @@ def fit_teacher(
     if plan.network == "decoder":
         network |= {"decoder": pretrained, "heads": heads, "lora_rank": plan.lora_rank}
         network |= {"gradient_checkpointing": plan.gradient_checkpointing, "list_labels": plan.list_labels}
+        network |= {"following": plan.following, "infilling": plan.infilling}
     else:
         network |= {"encoder": pretrained, "pooling": "mean+focus"}
     training = {

@@ -14,8 +14,16 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, resolve
 from emoscope.detector.model import FittedModel
-from emoscope.distil.everyday import everyday_examples, vote_shares
-from emoscope.distil.pool import ASKED, HEAD_OF, REMEMBERED, known_answers, load_answers
+from emoscope.distil.everyday import GENERAL, everyday_examples, vote_shares
+from emoscope.distil.pool import (
+    ASKED,
+    HEAD_OF,
+    REMEMBERED,
+    known_answers,
+    load_answers,
+    pool_part,
+    save_answers,
+)
 from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather, save_report
 from emoscope.models.probabilities import softmax
 from emoscope.models.torch.multitask import MultiTaskClassifier
@@ -56,6 +64,17 @@ def test_everyday_dialogues_that_no_teacher_answered_are_taught_by_their_labels(
     examples = everyday_examples()[:5]
     assert targets.examples == 2 * examples
     assert np.array_equal(targets.table(), np.tile(vote_shares(examples), (2, 1)))
+
+
+def test_a_student_learns_from_chosen_parts_alone(data: Path, tmp_path: Path) -> None:
+    context = FitContext(resources=data)
+    parts = {name: pool_part(name, context)[:4] for name in ("comments", "tweets")}
+    tables = {name: np.full((len(part), len(GENERAL)), 1 / len(GENERAL)) for name, part in parts.items()}
+    save_answers(tmp_path / "general.npz", "general", GENERAL, tables)
+    plan = StudentPlan(everyday=0, limit=4, heads=("general",), parts=("comments",))
+    targets = gather([tmp_path / "general.npz"], plan, context)
+    assert targets.examples == parts["comments"]
+    assert targets.sources.keys() == {"goemotions-ekman"}
 
 
 def test_open_is_reminded_with_the_texts_it_may_learn_from_alone(data: Path) -> None:

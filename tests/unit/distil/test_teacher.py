@@ -204,3 +204,14 @@ def test_a_teacher_can_be_asked_about_one_part_of_the_pool(data: Path, tmp_path:
     teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["written:everyday"])
     _, _, tables, _ = load_answers(tmp_path / "out" / ANSWERS / "general.npz")
     assert {name: len(table) for name, table in tables.items()} == {"written:everyday": 2}
+
+
+def test_without_everyday_dialogues_nothing_is_labelled_with_the_seven_emotions(data: Path, tmp_path: Path) -> None:
+    context = FitContext(device="cpu", resources=data)
+    plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), limit=8, everyday_repeats=0)
+    teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["meld"])
+    files = {path.stem: load_answers(path)[2] for path in (tmp_path / "out" / ANSWERS).glob("*.npz")}
+    assert set(files) == set(SPLITS)
+    assert "meld" in files["emocontext"]
+    with pytest.raises(EmoscopeError, match="no head labels 'comments'"):
+        teach_by_folds(plan, tmp_path / "out", context, only=[9], ask=True, parts=["comments"])

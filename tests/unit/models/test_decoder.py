@@ -9,6 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block
@@ -79,6 +80,64 @@ def test_the_labels_can_be_left_out_of_the_prompt(folder: Path) -> None:
     items = decoder.encode_for([Example(Dialogue.of(["so"]), 0)] * 3, list(heads))
     texts = [decoder.tokenizer.decode(item["token_ids"]).removeprefix("User: so\n") for item in items]
     assert texts == ["Emotion of the last message:", "Emotion of the word ____:", "Emoji of the last message:"]
+
+
+def test_turns_after_the_labelled_one_are_read_and_the_question_quotes_it(folder: Path) -> None:
+    said = Dialogue.of([{"text": text, "speaker": "Ross"} for text in ("one", "two", "three", "four", "five")])
+    decoder = network(folder, context=2, following=1)
+    items = decoder.encode([Example(said, 2), Example(said, 4)])
+    middle, last = (decoder.tokenizer.decode(item["token_ids"]) for item in items)
+    assert middle == 'Ross: two\nRoss: three\nRoss: four\nEmotion of "Ross: three" (glad, grim):'
+    assert last == "Ross: four\nRoss: five\nEmotion of the last message (glad, grim):"
+    short = network(folder, context=2, following=2, max_length=56)
+    (item,) = short.encode([Example(said, 2)])
+    text = short.tokenizer.decode(item["token_ids"])
+    assert len(item["token_ids"]) <= 56
+    assert "Ross: three\n" in text  # what is cut is what follows
+    assert item["truncated"]
+
+
+@pytest.fixture(scope="module")
+def gap_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_tiny_decoder(tmp_path_factory.mktemp("gap"), gaps=True)
+
+
+def gap_filler(folder: Path, **settings: Any) -> Decoder:
+    heads = {"iest": tuple(TRIGGERS), "mood": LABELS}
+    decoder = Decoder(8, decoder=str(folder), heads=heads, infilling=True, **settings)
+    decoder.prepare([], FitContext())
+    return decoder
+
+
+def test_a_masked_word_is_a_gap_to_fill(gap_folder: Path) -> None:
+    decoder = gap_filler(gap_folder)
+    tweets = ["I am [#TRIGGERWORD#]  that\nyou left", "un[#TRIGGERWORD#]", "no gap"]
+    items = decoder.encode_for([Example(Dialogue.of([tweet]), 0) for tweet in tweets], ["iest"] * 3)
+    texts = [decoder.tokenizer.decode(item["token_ids"]) for item in items]
+    assert texts[0] == "<|fim_prefix|>I am<|fim_suffix|> that you left<|fim_middle|>"
+    assert texts[1] == "<|fim_prefix|>un<|fim_suffix|><|fim_middle|>"
+    assert texts[2].startswith("User: no gap\nEmotion of the word ____ (anger,")
+    assert not any(item["truncated"] for item in items)
+    table = decoder.decoder.get_input_embeddings().weight
+    first = [decoder.tokenizer(f" {word}", add_special_tokens=False)["input_ids"][0] for word in TRIGGERS["anger"]]
+    assert torch.allclose(decoder.head["iest"].weight[0], table[first].mean(0), atol=1e-3)
+
+
+def test_of_a_long_text_the_words_around_the_gap_are_read(gap_folder: Path) -> None:
+    decoder = gap_filler(gap_folder, max_length=23)
+    text = "a" * 50 + "before [#TRIGGERWORD#] after" + "z" * 50
+    (item,) = decoder.encode_for([Example(Dialogue.of([text]), 0)], ["iest"])
+    assert decoder.tokenizer.decode(item["token_ids"]) == (
+        "<|fim_prefix|>aaaabefore<|fim_suffix|> afterzzzz<|fim_middle|>"
+    )
+    assert item["truncated"]
+
+
+def test_a_model_that_fills_no_gaps_is_asked_for_the_blank(folder: Path) -> None:
+    decoder = Decoder(6, decoder=str(folder), heads={"iest": tuple(TRIGGERS)}, infilling=True)
+    decoder.prepare([], FitContext())
+    (item,) = decoder.encode([Example(Dialogue.of(["so [#TRIGGERWORD#]"]), 0)])
+    assert decoder.tokenizer.decode(item["token_ids"]).startswith("User: so ____\nEmotion of the word ____ (")
 
 
 def test_a_long_turn_keeps_its_beginning_and_its_end(folder: Path) -> None:

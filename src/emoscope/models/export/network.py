@@ -15,7 +15,7 @@ from emoscope.models.export.arithmetic import Arithmetic, Dequantised, Int8, Pla
 from emoscope.models.export.exporter import Exporter
 from emoscope.models.export.graph import EncoderGraph
 from emoscope.models.export.quantise import quantise
-from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces
+from emoscope.models.export.vocabulary import pruned_tokenizer, used_pieces, without_template
 from emoscope.models.export.writer import GraphWriter, WeightFile
 from emoscope.models.onnx.description import FLOAT, INT8, ROLES, TOKENIZER, WEIGHTS, Description, Graph, named
 from emoscope.models.onnx.layout import Feed, Layout
@@ -75,7 +75,7 @@ class Source:
         encoder = network.encoder if network.frozen is None else network.frozen.encoder
         tokenizer = network.tokenizer
         architecture = read_architecture(encoder, network.window.length)
-        self.tokenizer_json = tokenizer.description()
+        self.tokenizer_json = without_template(tokenizer.description())
         numbers = list(range(len(tokenizer)))
         if vocabulary is not None:
             self.tokenizer_json, numbers = pruned_tokenizer(self.tokenizer_json, used_pieces(tokenizer, vocabulary))

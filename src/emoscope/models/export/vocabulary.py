@@ -38,6 +38,13 @@ def pruned_tokenizer(description: str, used: Collection[int]) -> tuple[str, list
     model["vocab"] = {piece: renumbered[number] for piece, number in model["vocab"].items() if number in renumbered}
     for token in content["added_tokens"]:
         token["id"] = renumbered[int(token["id"])]
-    # It adds special tokens, by their former ids; the layout adds them instead.
-    content["post_processor"] = None
     return json.dumps(content, ensure_ascii=False), kept
+
+
+def without_template(description: str) -> str:
+    """A `tokenizer.json` that adds no special tokens, since the layout does; their ids may have changed.
+
+    >>> without_template('{"post_processor": {"type": "TemplateProcessing"}}')
+    '{"post_processor": null}'
+    """
+    return json.dumps({**json.loads(description), "post_processor": None}, ensure_ascii=False)

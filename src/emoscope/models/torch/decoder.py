@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from emoscope.core.dialogue import Example, Turn
+from emoscope.core.dialogue import Example
+from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
 from emoscope.core.fit_context import FitContext
@@ -25,6 +27,9 @@ from emoscope.models.torch.pretrained import quiet
 
 HEADS = "heads.safetensors"
 BLANK = "____"
+# Prefix, suffix and middle: how code models write a text with a gap, the gap last.
+_INFILLING = (("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"), ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"))
+_QUOTED = 200  # characters of a turn that the question repeats
 _LORA_LAYERS = "all-linear"
 
 
@@ -36,10 +41,12 @@ class Decoder(Network):
     the language model's own guess. Sequences are padded on the right, so causal attention needs no mask, and padding
     cannot reach a gradient.
 
-    `context` is the number of turns read, the labelled one included, and `max_length` the number of tokens; the oldest
-    are dropped first. `list_labels` lists the labels in the prompt; without it prompts are shorter. `bidirectional`
-    lets every token see the whole prompt. `lora_rank` trains low-rank adapters instead of all weights (needs peft),
-    `gradient_checkpointing` trades time for memory, and `head_factor` multiplies the learning rate of the heads.
+    `context` is the number of turns read, the labelled one included, `following` the number after it, and `max_length`
+    the number of tokens; the oldest turns are dropped first. `infilling` presents a masked word as a gap, if the model
+    was pretrained to fill gaps: its guess is then a word, not the answer to a question. `list_labels` lists the labels
+    in the prompt; without it prompts are shorter. `bidirectional` lets every token see the whole prompt. `lora_rank`
+    trains low-rank adapters instead of all weights (needs peft), `gradient_checkpointing` trades time for memory, and
+    `head_factor` multiplies the learning rate of the heads.
     """
 
     def __init__(
@@ -49,6 +56,8 @@ class Decoder(Network):
         decoder: str = "Qwen/Qwen2.5-1.5B-Instruct",
         heads: Mapping[str, Sequence[str]],
         context: int = 3,
+        following: int = 0,
+        infilling: bool = False,
         max_length: int = 192,
         list_labels: bool = True,
         bidirectional: bool = False,
@@ -62,6 +71,8 @@ class Decoder(Network):
             raise EmoscopeError(f"a decoder with {outputs} outputs cannot have the heads {', '.join(self.labels)}")
         self.name = decoder
         self.context = context
+        self.following = following
+        self.infilling = infilling
         self.max_length = max_length
         self.list_labels = list_labels
         self.bidirectional = bidirectional
@@ -101,29 +112,54 @@ class Decoder(Network):
         self.tokenizer = tokenizer
         self.padding = int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
         size = int(model.config.hidden_size)
+        self.gap = _gap_tokens(tokenizer) if self.infilling else None
         self.head = nn.ModuleDict({_key(name): nn.Linear(size, len(labels)) for name, labels in self.labels.items()})
 
     def _label_embeddings(self, labels: Sequence[str]) -> Tensor:
         table = self.decoder.get_input_embeddings().weight
+        if self.gap is not None and set(labels) == set(TRIGGERS):  # a gap is filled by an emotion word
+            words = [[f" {word}" for word in TRIGGERS[label]] for label in labels]
+            return torch.stack([table[[ids[0] for ids in self._ids(each)]].mean(0) for each in words]).float()
         # Numbers are labels without names; two of them may begin with the same token.
-        words = [f" {label}" if not label.isdigit() else f" {label}:" for label in labels]
-        rows = [table[self.tokenizer(word, add_special_tokens=False)["input_ids"]].mean(0) for word in words]
-        return torch.stack(rows).float()
+        ids = self._ids([f" {label}" if not label.isdigit() else f" {label}:" for label in labels])
+        return torch.stack([table[row].mean(0) for row in ids]).float()
 
     def encode(self, examples: Sequence[Example]) -> list[Item]:
         return self.encode_for(examples, [next(iter(self.labels))] * len(examples))
 
     def encode_for(self, examples: Sequence[Example], heads: Sequence[str]) -> list[Item]:
         """Token ids of the prompts, each for the labels of one head."""
-        turns = [self._lines(example) for example in examples]
-        lines = list(dict.fromkeys(line for turn_lines in turns for line in turn_lines))
-        ids = dict(zip(lines, self._ids(lines), strict=True))
-        suffixes = {name: self._ids([self._question(name)])[0] for name in self.labels}
+        prompts = [self._prompt(example, head) for example, head in zip(examples, heads, strict=True)]
+        texts = list(dict.fromkeys(text for prompt in prompts for text in prompt))
+        ids = dict(zip(texts, self._ids(texts), strict=True))
         items = []
-        for example, turn_lines, head in zip(examples, turns, heads, strict=True):
-            token_ids, cut = self._fit_length([ids[line] for line in turn_lines], suffixes[head])
-            items.append({"token_ids": token_ids, "truncated": cut or example.turn + 1 > len(turn_lines)})
+        for example, prompt in zip(examples, prompts, strict=True):
+            *turns, question = [ids[text] for text in prompt]
+            before = min(example.turn, self.context - 1)
+            if self._has_gap(example):
+                token_ids, cut = self._gap_filled(turns[0], question)
+                before = 0
+            else:
+                token_ids, cut = self._fit_length(turns, before, question)
+            items.append({"token_ids": token_ids, "truncated": cut or example.turn > before})
         return items
+
+    def _has_gap(self, example: Example) -> bool:
+        return self.gap is not None and TRIGGER in example.text
+
+    def _prompt(self, example: Example, head: str) -> list[str]:
+        """The turns and the question, or the texts before and after a gap."""
+        if self._has_gap(example):
+            before, _, after = repair_mojibake(example.text).partition(TRIGGER)
+            space = " " if after[:1].isspace() else ""
+            return [" ".join(before.split()), space + " ".join(after.replace(TRIGGER, BLANK).split())]
+        first = max(0, example.turn + 1 - self.context)
+        turns = example.dialogue.turns[first : example.turn + 1 + self.following]
+        last = example.turn - first
+        speakers = [turn.speaker or ("User", "Agent")[(last - place) % 2] for place, turn in enumerate(turns)]
+        lines = [f"{name}: {_plain(turn.text)}\n" for name, turn in zip(speakers, turns, strict=True)]
+        asked = "the last message" if last + 1 == len(turns) else f'"{lines[last][:_QUOTED].strip()}"'
+        return [*lines, self._question(head, asked)]
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
         if not texts:
@@ -131,28 +167,36 @@ class Decoder(Network):
         ids: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
         return ids
 
-    def _fit_length(self, turns: Sequence[list[int]], question: list[int]) -> tuple[list[int], bool]:
-        """The latest turns that fit before the question; of a turn that is too long, its beginning and its end."""
+    def _fit_length(self, turns: Sequence[list[int]], place: int, question: list[int]) -> tuple[list[int], bool]:
+        """The turns nearest to the labelled one that fit before the question; of a labelled turn that is too long, its
+        beginning and its end."""
         room = self.max_length - len(question)
-        row = turns[-1]
+        row = turns[place]
         if len(row) > room:
             half = room // 2
             return [*row[:half], *row[-(room - half) :], *question], True
-        for turn in reversed(turns[:-1]):
+        row = [*row, *chain.from_iterable(turns[place + 1 :])][:room]
+        for turn in reversed(turns[:place]):
             if len(row) + len(turn) > room:
                 return [*row, *question], True
             row = turn + row
         return [*row, *question], False
 
-    def _lines(self, example: Example) -> list[str]:
-        turns = example.dialogue.turns[max(0, example.turn + 1 - self.context) : example.turn + 1]
-        return [f"{_speaker(turns, place)}: {_plain(turn.text)}\n" for place, turn in enumerate(turns)]
+    def _gap_filled(self, before: list[int], after: list[int]) -> tuple[list[int], bool]:
+        """The tokens around a gap, the nearest if there are too many."""
+        assert self.gap is not None
+        prefix, suffix, middle = self.gap
+        room = self.max_length - 3
+        kept_after = after[: max(room - len(before), room // 2)]
+        kept_before = before[max(0, len(before) + len(kept_after) - room) :]
+        cut = len(kept_before) + len(kept_after) < len(before) + len(after)
+        return [prefix, *kept_before, suffix, *kept_after, middle], cut
 
-    def _question(self, head: str) -> str:
+    def _question(self, head: str, asked: str) -> str:
         labels = self.labels[head]
         named = not labels[0].isdigit()  # the labels of emoji are numbers
-        questions = {"iest": f"Emotion of the word {BLANK}", "sentiment": "Sentiment of the last message"}
-        question = questions.get(head, f"{'Emotion' if named else 'Emoji'} of the last message")
+        questions = {"iest": f"Emotion of the word {BLANK}", "sentiment": f"Sentiment of {asked}"}
+        question = questions.get(head, f"{'Emotion' if named else 'Emoji'} of {asked}")
         return f"{question} ({', '.join(labels)}):" if named and self.list_labels else f"{question}:"
 
     def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
@@ -224,9 +268,13 @@ def _key(head: str) -> str:
     return head.replace(".", "_")
 
 
-def _speaker(turns: Sequence[Turn], place: int) -> str:
-    """The speaker of a turn; if unknown, the last one is the user and turns alternate."""
-    return turns[place].speaker or ("User", "Agent")[(len(turns) - 1 - place) % 2]
+def _gap_tokens(tokenizer: Any) -> tuple[int, int, int] | None:
+    """The ids of the tokens before the prefix, the suffix and the middle; none for a model that fills no gaps."""
+    vocabulary = tokenizer.get_vocab()
+    for prefix, suffix, middle in _INFILLING:
+        if prefix in vocabulary:
+            return vocabulary[prefix], vocabulary[suffix], vocabulary[middle]
+    return None
 
 
 def _plain(text: str) -> str:
