@@ -99,6 +99,7 @@ def _student(
         raise EmoscopeError(f"{name}: its heads {heads[0].name} and {missing.pop()} are in different networks")
     settings = {
         head.name: {
+            "trained": dict(head.trained),
             "temperature": head.temperature,
             "decision": [head.decision[label] for label in head.labels] if head.decision else None,
         }
@@ -119,7 +120,7 @@ def student_heads(
     report: Mapping[str, Any],
     fit_context: FitContext,
 ) -> list[Head]:
-    """The heads of the bundle; a task's mix of labels is that of its training data."""
+    """The heads of the bundle; a task's mix of labels is that of its training data, or of the model it comes from."""
     heads = []
     for name in labels:
         even = dict.fromkeys(labels[name], 1 / len(labels[name]))  # for a head without training data
@@ -131,9 +132,7 @@ def student_heads(
             Head(
                 name=name,
                 labels=tuple(labels[name]),
-                trained={label: counts[label] / counts.total() for label in labels[name]}
-                if counts
-                else mix.get(name, even),
+                trained=about.get("trained") or _shares(counts, labels[name]) or mix.get(name, even),
                 prior=task.natural_prior if task else None,
                 prior_source=task.natural_prior_source if task else None,
                 temperature=about.get("temperature", 1.0),
@@ -141,6 +140,10 @@ def student_heads(
             )
         )
     return heads
+
+
+def _shares(counts: Counter[str], labels: Sequence[str]) -> dict[str, float]:
+    return {label: counts[label] / counts.total() for label in labels} if counts else {}
 
 
 def _tasks(heads: Collection[str]) -> list[str]:

@@ -406,7 +406,8 @@ def _read_text(plan: StudentPlan, fit_context: FitContext) -> LearntItems:
 def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, Any]:
     """Score a student on held-out data, and fit temperatures and decisions on them.
 
-    These are a tenth of every task, the held-out everyday situations, and EmoContext's development set.
+    These are a tenth of every task, the held-out everyday situations, and EmoContext's development set, on which its
+    head's temperature is fitted, because it is sampled like real traffic.
     """
     report: dict[str, Any] = {}
     for head in student.heads:
@@ -422,8 +423,12 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
                 "dialogues": [example for example in situations if example.turn > 0],
             }
         every = [example for examples in sets.values() for example in examples]
-        gold = np.array([HEADS[head].index(str(example.label)) for example in every])
-        temperature = temperature_of(student.scores(every)[:, student.columns(head)], gold)
+        natural, offsets = every, np.zeros(len(HEADS[head]))
+        if head == "emocontext":
+            natural = read_split(get_task("emocontext"), "dev", fit_context.resources)
+            offsets = np.log(np.divide(*_emocontext_priors(fit_context)))
+        gold = np.array([HEADS[head].index(str(example.label)) for example in natural])
+        temperature = temperature_of(student.scores(natural)[:, student.columns(head)], gold, offsets=offsets)
         scores = {
             name: _score(name, examples, _probabilities(student, examples, head, temperature), HEADS[head])
             for name, examples in sets.items()
@@ -434,15 +439,21 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
     return report
 
 
+def _emocontext_priors(fit_context: FitContext) -> tuple[Floats, Floats]:
+    """How frequent each label is in real traffic, and in the training data."""
+    task = get_task("emocontext")
+    assert task.metadata.natural_prior is not None
+    train = [str(example.label) for example in own_examples("emocontext", fit_context)]
+    prior = np.array([train.count(label) for label in task.labels], float) / len(train)
+    return prior_vector(task.metadata.natural_prior, task.labels), prior
+
+
 def _emocontext(
     student: "MultiTaskClassifier", held_out: Sequence[Example], temperature: float, fit_context: FitContext
 ) -> dict[str, Any]:
     """The decision under the natural prior, chosen on the held-out tenth, and the scores on dev with and without it."""
     task = get_task("emocontext")
-    assert task.metadata.natural_prior is not None
-    natural = prior_vector(task.metadata.natural_prior, task.labels)
-    train = [str(example.label) for example in own_examples("emocontext", fit_context)]
-    prior = np.array([train.count(label) for label in task.labels], float) / len(train)
+    natural, prior = _emocontext_priors(fit_context)
     shifted = shift_prior(_probabilities(student, held_out, "emocontext", temperature), prior, natural)
     decision = choose_multipliers(task.metric, task.labels, [str(e.label) for e in held_out], shifted, natural)
     dev = read_split(task, "dev", fit_context.resources)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
@@ -71,8 +71,12 @@ def softmax(scores: Floats) -> Floats:
     return np.asarray(raised / raised.sum(-1, keepdims=True))
 
 
-def temperature_of(scores: Floats, classes: NDArray[np.int64], *, reach: float = 2.5) -> float:
+def temperature_of(
+    scores: Floats, classes: NDArray[np.int64], *, reach: float = 2.5, offsets: ArrayLike = 0.0
+) -> float:
     """The divisor of scores under which the classes are most likely (Guo et al. 2017), from exp(-reach) to exp(reach).
+
+    `offsets` are added to the divided scores: the log of how much more frequent each class is than in training.
 
     >>> sure = np.array([[4.0, 0.0]] * 3 + [[0.0, 4.0]])
     >>> temperature_of(sure, np.array([0, 0, 1, 1])) > 1  # one answer of four is wrong, so it is overconfident
@@ -80,7 +84,7 @@ def temperature_of(scores: Floats, classes: NDArray[np.int64], *, reach: float =
     """
 
     def loss(log_temperature: float) -> float:
-        chosen = softmax(scores / np.exp(log_temperature))[np.arange(len(classes)), classes]
+        chosen = softmax(scores / np.exp(log_temperature) + np.asarray(offsets))[np.arange(len(classes)), classes]
         return float(-np.log(np.maximum(chosen, 1e-12)).mean())
 
     optimise = require("scipy.optimize", extra="train")

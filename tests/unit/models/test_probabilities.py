@@ -42,6 +42,15 @@ def test_the_temperature_that_made_the_data_is_found(true: float) -> None:
     assert temperature_of(scores, classes) == pytest.approx(true, rel=0.04)
 
 
+def test_the_temperature_is_found_where_classes_are_as_frequent_as_in_real_traffic() -> None:
+    draw = np.random.default_rng(0)
+    scores, offsets = draw.normal(0, 3, (20_000, 3)), np.log([4.0, 0.5, 0.5])
+    chances = softmax(scores / 2 + offsets)
+    classes = (chances.cumsum(1) < draw.random((20_000, 1))).sum(1)
+    assert temperature_of(scores, classes, offsets=offsets) == pytest.approx(2, rel=0.04)
+    assert temperature_of(scores, classes) != pytest.approx(2, rel=0.1)
+
+
 def test_temperature_is_bounded() -> None:
     always_right, right = np.array([[0.5, 0.0]] * 5), np.zeros(5, np.int64)
     assert temperature_of(always_right, right) == pytest.approx(np.exp(-2.5), rel=0.01)
