@@ -95,6 +95,8 @@ def test_turns_after_the_labelled_one_are_read_and_the_question_quotes_it(folder
     assert len(item["token_ids"]) <= 56
     assert "Ross: three\n" in text  # what is cut is what follows
     assert item["truncated"]
+    alone = network(folder, context=1, following=2, max_length=56)
+    assert alone.encode([Example(said, 0)])[0]["truncated"]
 
 
 @pytest.fixture(scope="module")

@@ -175,12 +175,14 @@ class Decoder(Network):
         if len(row) > room:
             half = room // 2
             return [*row[:half], *row[-(room - half) :], *question], True
-        row = [*row, *chain.from_iterable(turns[place + 1 :])][:room]
+        row = [*row, *chain.from_iterable(turns[place + 1 :])]
+        cut = len(row) > room
+        row = row[:room]
         for turn in reversed(turns[:place]):
             if len(row) + len(turn) > room:
                 return [*row, *question], True
             row = turn + row
-        return [*row, *question], False
+        return [*row, *question], cut
 
     def _gap_filled(self, before: list[int], after: list[int]) -> tuple[list[int], bool]:
         """The tokens around a gap, the nearest if there are too many."""
