@@ -82,6 +82,10 @@ class TeacherPlan(FrozenModel):
     max_length: int = 192
     list_labels: bool = True
     """Whether a decoder's prompt lists the labels; without them it is shorter."""
+    bidirectional: bool = False
+    """Whether every token of a decoder's prompt sees the whole prompt, not only what comes before it."""
+    pooling: Literal["last", "mean"] = "last"
+    """What a decoder's heads read: the state of the prompt's last token, or the mean of all."""
     corpora: Literal["all", "open"] = "all"
     """`open` uses only data that allow any use, and has only their heads."""
     folds: int = Field(default=5, ge=2)
@@ -104,6 +108,8 @@ class TeacherPlan(FrozenModel):
     """Examples of each source, for a trial."""
 
 
+_OF_DECODER = {"following", "infilling", "list_labels", "bidirectional", "pooling"}
+_OF_DECODER |= {"lora_rank", "gradient_checkpointing"}
 Lessons = dict[str, tuple[Sequence[Example], Floats]]  # by head: examples and their targets
 
 
@@ -330,9 +336,7 @@ def fit_teacher(
     heads = teacher_heads(plan.corpora)
     network: dict[str, Any] = {"context": plan.context, "max_length": plan.max_length}
     if plan.network == "decoder":
-        network |= {"decoder": pretrained, "heads": heads, "lora_rank": plan.lora_rank}
-        network |= {"gradient_checkpointing": plan.gradient_checkpointing, "list_labels": plan.list_labels}
-        network |= {"following": plan.following, "infilling": plan.infilling}
+        network |= {"decoder": pretrained, "heads": heads, **plan.model_dump(include=_OF_DECODER)}
     else:
         network |= {"encoder": pretrained, "pooling": "mean+focus"}
     training = {

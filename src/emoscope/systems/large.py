@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import EMOTION_OF
@@ -93,6 +93,10 @@ class LargeSettings(TrainingSettings):
     """Number of turns the language model reads, the labelled one included."""
     decoder_learning_rate: float = 1e-5
     """Its peak learning rate; adapters need about ten times as much."""
+    bidirectional: bool = False
+    """Whether every token of its prompt sees the whole prompt, not only what comes before it."""
+    decoder_pooling: Literal["last", "mean"] = "last"
+    """What it is classified by: the state of the prompt's last token, or the mean of all."""
     lora_rank: int = 0
     """Rank of the adapters that are trained instead of all its weights; 0 trains all weights."""
     gradient_checkpointing: bool = False
@@ -220,7 +224,8 @@ class Large(System):
             members.append(NeuralClassifier(labels, name, {**sizes, "vectors": settings.vectors}, training))
         if settings.decoder:
             network = {"heads": {self.task.form: labels}, "context": settings.decoder_context, "max_length": 192}
-            network |= settings.pick("decoder", "lora_rank", "gradient_checkpointing")
+            network |= settings.pick("decoder", "bidirectional", "lora_rank", "gradient_checkpointing")
+            network["pooling"] = settings.decoder_pooling
             of_decoder = {**_DECODER_TRAINING, **settings.pick("precision")}
             training = Training(1, learning_rate=settings.decoder_learning_rate, **of_decoder)
             members.append(NeuralClassifier(labels, "decoder", network, training))

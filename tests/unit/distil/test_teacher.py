@@ -31,8 +31,10 @@ from emoscope.distil.teacher import (
     fold_numbers,
     merged_probabilities,
     teach_by_folds,
+    teacher_heads,
 )
 from emoscope.models.torch.multitask import MultiTaskClassifier
+from emoscope.models.torch.network import NETWORKS
 from kits.affect_files import make_data
 from kits.tiny_decoder import make_tiny_decoder
 
@@ -85,13 +87,25 @@ def test_killed_run_resumes_with_the_missing_folds(data: Path, tmp_path: Path) -
     assert not np.isnan(merged_probabilities(tmp_path / "out", plan, context)["iest"]["own"]).any()
 
 
-def test_decoder_prompt_lists_labels_if_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "usual", "other"),
+    [
+        ("list_labels", True, False),
+        ("bidirectional", False, True),
+        ("pooling", "last", "mean"),
+        ("following", 0, 2),
+        ("lora_rank", 0, 8),
+        ("gradient_checkpointing", False, True),
+    ],
+)
+def test_the_plan_reaches_the_decoder(name: str, usual: object, other: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MultiTaskClassifier, "fit", lambda teacher, *_: teacher)
-    plan = TeacherPlan(pretrained="any", list_labels=False, corpora="open")
     lessons = {"general": (everyday_examples()[:2], np.zeros((2, len(GENERAL))))}
-    teacher = fit_teacher([lessons], plan, "any", FitContext())
-    assert teacher.settings["list_labels"] is False
-    assert fit_teacher([lessons], TeacherPlan(pretrained="any"), "any", FitContext()).settings["list_labels"] is True
+    for changes, expected in (({}, usual), ({name: other}, other)):
+        plan = TeacherPlan.model_validate({"pretrained": "any", **changes})
+        settings = fit_teacher([lessons], plan, "any", FitContext()).settings
+        assert settings[name] == expected
+        assert getattr(NETWORKS["decoder"](sum(map(len, teacher_heads().values())), **settings), name) == expected
 
 
 def test_folder_without_answers_is_a_one_line_error(data: Path, tmp_path: Path) -> None:

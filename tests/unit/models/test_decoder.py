@@ -42,7 +42,12 @@ def classifier(folder: Path, **settings: Any) -> NeuralClassifier:
 
 
 @pytest.mark.parametrize(
-    "settings", [{}, {"bidirectional": True, "list_labels": False}, {"lora_rank": 4, "gradient_checkpointing": True}]
+    "settings",
+    [
+        {},
+        {"bidirectional": True, "pooling": "mean", "list_labels": False},
+        {"lora_rank": 4, "gradient_checkpointing": True},
+    ],
 )
 def test_it_learns_is_saved_and_answers_alike_in_any_batch(
     settings: dict[str, Any], folder: Path, tmp_path: Path
@@ -61,6 +66,46 @@ def test_it_learns_is_saved_and_answers_alike_in_any_batch(
     block.network.save_pretrained(tmp_path / "next")  # adapters are merged in what is written, not in the network
     assert np.allclose(block.predict_proba(EXAMPLES), probabilities, atol=1e-6)
     network(tmp_path / "next", **settings)
+
+
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_early_tokens_see_later_ones_if_asked(bidirectional: bool, folder: Path) -> None:
+    decoder = network(folder, bidirectional=bidirectional).eval()
+    rows = [{"token_ids": [5, 6, 7, 8]}, {"token_ids": [5, 6, 7, 9]}]
+    with torch.no_grad():
+        states = decoder.states(decoder.collate(rows))
+    assert torch.allclose(states[0, 0], states[1, 0]) is not bidirectional
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("pooling", ["last", "mean"])
+@pytest.mark.parametrize("bidirectional", [False, True])
+def test_padding_never_changes_a_score(bidirectional: bool, pooling: str, attention: str, folder: Path) -> None:
+    decoder = network(folder, bidirectional=bidirectional, pooling=pooling).eval()
+    decoder.decoder.set_attn_implementation(attention)
+    short, long = {"token_ids": [5, 6, 7]}, {"token_ids": [8] * 40}
+    with torch.no_grad():
+        alone, together = decoder(decoder.collate([short])), decoder(decoder.collate([short, long]))
+        last = decoder.states(decoder.collate([short]))[0]
+    assert torch.allclose(alone[0], together[0], atol=1e-6)
+    expected = last.mean(0) if pooling == "mean" else last[-1]
+    assert torch.allclose(alone[0], decoder.head["mood"](expected), atol=1e-6)
+
+
+def test_every_kind_of_attention_sees_the_same(folder: Path) -> None:
+    """Without fused attention, a mask is added to the scores."""
+    scores = []
+    for attention in ("sdpa", "eager"):
+        decoder = network(folder, bidirectional=True).eval()
+        decoder.decoder.set_attn_implementation(attention)
+        with torch.no_grad():
+            scores.append(decoder(decoder.collate([{"token_ids": [5, 6, 7]}, {"token_ids": [8] * 20}])))
+    assert torch.allclose(*scores, atol=1e-5)
+
+
+def test_unknown_pooling_is_a_one_line_error(folder: Path) -> None:
+    with pytest.raises(EmoscopeError, match="pooling: expected last or mean, found 'max'"):
+        network(folder, pooling="max")
 
 
 def test_the_prompt_names_speakers_and_labels_and_blanks_the_masked_word(folder: Path) -> None:

@@ -245,6 +245,17 @@ def test_each_task_has_its_members() -> None:
         assert len(block.members) == 5 + words
 
 
+def test_settings_of_the_language_model_reach_it() -> None:
+    chosen = {"decoder": "any", "bidirectional": True, "decoder_pooling": "mean"}
+    block = Large(get_task("iest"), settings=chosen).build("encoder")
+    assert isinstance(block, Blend)
+    decoder = block.members[-1]
+    assert isinstance(decoder, NeuralClassifier)
+    assert decoder.network_name == "decoder"
+    assert decoder.settings["bidirectional"] is True
+    assert decoder.settings["pooling"] == "mean"
+
+
 class OtherTask(EmoContext):
     """A task that `large` has never heard of."""
 

@@ -1,11 +1,11 @@
-"""A causal language model that reads a dialogue as a prompt, with a linear head on the last token's state."""
+"""A causal language model that reads a dialogue as a prompt, with a linear head on its tokens' states."""
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -29,17 +29,19 @@ HEADS = "heads.safetensors"
 BLANK = "____"
 # Prefix, suffix and middle: how code models write a text with a gap, the gap last.
 _INFILLING = (("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"), ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"))
+Pooling = Literal["last", "mean"]
 _QUOTED = 200  # characters of a turn that the question repeats
 _LORA_LAYERS = "all-linear"
+_NEVER = torch.finfo(torch.bfloat16).min  # in an attention mask
 
 
 class Decoder(Network):
     """A causal language model of transformers, by hub name or folder, as a classifier of dialogues.
 
     `heads` maps each label set to its labels. The prompt asks for one of them, and the logits of its labels are read
-    off the state of the prompt's last token. A head is initialised with the embeddings of the label words, which is
-    the language model's own guess. Sequences are padded on the right, so causal attention needs no mask, and padding
-    cannot reach a gradient.
+    off the state of the prompt's last token or, with `pooling="mean"`, the mean of all. A head is initialised with the
+    embeddings of the label words, which is the language model's own guess. Sequences are padded on the right, so causal
+    attention needs no mask, and padding cannot reach a gradient.
 
     `context` is the number of turns read, the labelled one included, `following` the number after it, and `max_length`
     the number of tokens; the oldest turns are dropped first. `infilling` presents a masked word as a gap, if the model
@@ -61,6 +63,7 @@ class Decoder(Network):
         max_length: int = 192,
         list_labels: bool = True,
         bidirectional: bool = False,
+        pooling: Pooling = "last",
         lora_rank: int = 0,
         gradient_checkpointing: bool = False,
         head_factor: float = 5.0,
@@ -69,6 +72,8 @@ class Decoder(Network):
         self.labels = {name: tuple(labels) for name, labels in heads.items()}
         if outputs != sum(map(len, self.labels.values())):
             raise EmoscopeError(f"a decoder with {outputs} outputs cannot have the heads {', '.join(self.labels)}")
+        if pooling not in get_args(Pooling):
+            raise EmoscopeError(f"pooling: expected {' or '.join(get_args(Pooling))}, found {pooling!r}")
         self.name = decoder
         self.context = context
         self.following = following
@@ -76,6 +81,7 @@ class Decoder(Network):
         self.max_length = max_length
         self.list_labels = list_labels
         self.bidirectional = bidirectional
+        self.pooling = pooling
         self.lora_rank = lora_rank
         self.gradient_checkpointing = gradient_checkpointing
         self.head_factor = head_factor
@@ -205,16 +211,24 @@ class Decoder(Network):
         rows = [item["token_ids"] for item in items]
         return {"token_ids": padded(rows, self.padding), "lengths": np.array([len(row) for row in rows])}
 
-    def forward(self, batch: Batch) -> Tensor:
-        ids, lengths = batch["token_ids"], batch["lengths"]
-        mask = None
+    def states(self, batch: Batch) -> Tensor:
+        """The states of all tokens."""
+        ids, mask = batch["token_ids"], None
         if self.bidirectional:
-            inside = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
-            mask = inside[:, None, None, :].expand(-1, 1, ids.shape[1], -1)
-        states = self.decoder(input_ids=ids, attention_mask=mask).last_hidden_state
-        last = states[torch.arange(len(ids), device=ids.device), lengths - 1]
-        with full_precision(last):
-            return torch.cat([layer(last.float()) for layer in self.head.values()], -1)
+            # Added to the scores: without fused attention, transformers would add a boolean mask as 0 and 1.
+            hidden = torch.zeros(ids.shape, device=ids.device).masked_fill(~_inside(batch), _NEVER)
+            mask = hidden[:, None, None, :].expand(-1, 1, ids.shape[1], -1)
+        states: Tensor = self.decoder(input_ids=ids, attention_mask=mask).last_hidden_state
+        return states
+
+    def forward(self, batch: Batch) -> Tensor:
+        states, lengths = self.states(batch), batch["lengths"]
+        if self.pooling == "mean":
+            pooled = states.float().masked_fill(~_inside(batch)[..., None], 0).sum(1) / lengths[:, None]
+        else:
+            pooled = states[torch.arange(len(states), device=states.device), lengths - 1].float()
+        with full_precision(pooled):
+            return torch.cat([layer(pooled) for layer in self.head.values()], -1)
 
     def length(self, item: Item) -> int:
         return len(item["token_ids"])
@@ -263,6 +277,12 @@ def _pretrained(name: str) -> tuple[Any, Any]:
     except (OSError, ValueError) as error:
         raise EmoscopeError(f"{name}: is not a language model that transformers can read ({error})") from None
     return model, tokenizer
+
+
+def _inside(batch: Batch) -> Tensor:
+    """Which tokens are not padding."""
+    ids = batch["token_ids"]
+    return torch.arange(ids.shape[1], device=ids.device) < batch["lengths"][:, None]
 
 
 def _key(head: str) -> str:
