@@ -160,6 +160,10 @@ def teach_by_folds(
     fold, which it has not learnt; a network that holds out nothing labels all. Networks are saved in the folder `keep`.
     """
     asked = _asked(plan, parts)
+    if plan.network == "decoder":
+        from emoscope.models.torch.decoder import check_decoder
+
+        check_decoder(plan.pretrained)
     folder.mkdir(parents=True, exist_ok=True)
     # A plan of an earlier version lacks newer settings, which then had their defaults.
     if (folder / PLAN).is_file() and TeacherPlan.model_construct(**read_json(folder / PLAN)) != plan:

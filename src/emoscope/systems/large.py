@@ -141,6 +141,10 @@ class Large(System):
         check_installed(*PACKAGES, extra="train")
         fit_context = fit_context or FitContext(seed=self.seed)
         chosen = self.select(examples)
+        if self.settings.decoder:  # before hours of training the other members
+            from emoscope.models.torch.decoder import check_decoder
+
+            check_decoder(self.settings.decoder)
         with self._taught(fit_context) as encoder:
             return self.fit_block(self.build(encoder), chosen, fit_context)
 

@@ -108,6 +108,13 @@ def test_the_plan_reaches_the_decoder(name: str, usual: object, other: object, m
         assert getattr(NETWORKS["decoder"](sum(map(len, teacher_heads().values())), **settings), name) == expected
 
 
+def test_wrong_model_is_found_before_anything_is_read(tmp_path: Path) -> None:
+    plan = TeacherPlan(pretrained="/nosuch")
+    with pytest.raises(EmoscopeError, match="decoder /nosuch: expected a folder with a causal language model"):
+        teach_by_folds(plan, tmp_path / "out", FitContext(resources=tmp_path))
+    assert not (tmp_path / "out").exists()
+
+
 def test_folder_without_answers_is_a_one_line_error(data: Path, tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="has no teacher's probabilities"):
         merged_probabilities(tmp_path, TeacherPlan(pretrained="any"), FitContext(resources=data))

@@ -1,6 +1,7 @@
 """Causal language models as classifiers."""
 
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.block import Block
 from emoscope.models.torch.classifier import NeuralClassifier
-from emoscope.models.torch.decoder import HEADS, Decoder
+from emoscope.models.torch.decoder import HEADS, Decoder, check_decoder
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.network import batches_of_like_length
 from emoscope.models.torch.training import Training, learning_rate_factor
@@ -220,10 +221,26 @@ def test_each_head_has_its_own_question(folder: Path) -> None:
     assert teacher.predict_proba(EXAMPLES[:2], "tone").argmax(1).tolist() == [0, 2]
 
 
-def test_model_that_is_not_a_language_model_is_a_one_line_error(tmp_path: Path) -> None:
-    with pytest.raises(EmoscopeError, match="is not a language model that transformers can read") as error:
-        Decoder(2, decoder=str(tmp_path), heads={"mood": LABELS}).prepare([], FitContext())
-    assert "\n" not in str(error.value)
+@pytest.mark.parametrize("name", ["", "/nosuch", "no/such/thing", "nobody/nothing"])
+def test_model_that_is_not_a_language_model_is_a_one_line_error(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    name = name or str(tmp_path)
+    for read in (
+        check_decoder,
+        lambda name: Decoder(2, decoder=name, heads={"mood": LABELS}).prepare([], FitContext()),
+    ):
+        with pytest.raises(EmoscopeError, match=f"^decoder {name}: expected a folder with a causal .*Hugging") as error:
+            read(name)
+        assert "\n" not in str(error.value)
+
+
+def test_decoder_without_weights_is_found_before_training(folder: Path, tmp_path: Path) -> None:
+    check_decoder(str(folder))
+    copytree(folder, tmp_path / "bare", ignore=lambda *_: ["model.safetensors"])
+    with pytest.raises(EmoscopeError, match="it has no safetensors weights"):
+        check_decoder(str(tmp_path / "bare"))
 
 
 def test_batches_of_tokens_are_full_but_never_over() -> None:

@@ -256,6 +256,14 @@ def test_settings_of_the_language_model_reach_it() -> None:
     assert decoder.settings["pooling"] == "mean"
 
 
+def test_wrong_decoder_is_found_before_anything_is_trained(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Large, "_teach", lambda *_: pytest.fail("was trained first"))
+    with pytest.raises(EmoscopeError, match="decoder /nosuch: expected a folder with a causal language model"):
+        train("large", "iest", tmp_path / "run", settings={"decoder": "/nosuch"}, root=data)
+
+
 class OtherTask(EmoContext):
     """A task that `large` has never heard of."""
 

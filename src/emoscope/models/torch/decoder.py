@@ -1,6 +1,7 @@
 """A causal language model that reads a dialogue as a prompt, with a linear head on its tokens' states."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import lru_cache
 from itertools import chain
@@ -266,17 +267,43 @@ class Decoder(Network):
         self._build(transformers.AutoModel.from_config(config), tokenizer)
 
 
+def check_decoder(name: str) -> None:
+    """Raise an error unless `name` is a folder with a language model, or can be resolved on the hub or in its cache."""
+    transformers = require("transformers", extra="train")
+    if Path(name).is_dir() and not any(Path(name).glob("*.safetensors")):
+        raise _unreadable(name, "it has no safetensors weights")
+    with quiet(), _one_line(name):
+        transformers.AutoConfig.from_pretrained(name)
+        transformers.AutoTokenizer.from_pretrained(name)
+
+
 @lru_cache(maxsize=1)
 def _pretrained(name: str) -> tuple[Any, Any]:
     """A pretrained decoder and its tokenizer; cached, as members of an ensemble share them."""
     transformers = require("transformers", extra="train")
-    try:
-        with quiet():
-            model = transformers.AutoModel.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
-            tokenizer = transformers.AutoTokenizer.from_pretrained(name)
-    except (OSError, ValueError) as error:
-        raise EmoscopeError(f"{name}: is not a language model that transformers can read ({error})") from None
+    with quiet(), _one_line(name):
+        model = transformers.AutoModel.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
     return model, tokenizer
+
+
+@contextmanager
+def _one_line(name: str) -> Iterator[None]:
+    """Say in one line why a language model cannot be read."""
+    if not Path(name).is_dir() and (name.startswith((".", "/", "~")) or name.count("/") > 1):
+        raise _unreadable(name, "no such folder")
+    try:
+        yield
+    except (OSError, ValueError, KeyError) as error:
+        lines = (line.strip() for line in str(error).splitlines())
+        raise _unreadable(name, next(filter(None, lines), type(error).__name__)) from None
+
+
+def _unreadable(name: str, reason: str) -> EmoscopeError:
+    return EmoscopeError(
+        f"decoder {name}: expected a folder with a causal language model (config.json, tokenizer, safetensors weights) "
+        f"or a name on the Hugging Face hub ({reason})"
+    )
 
 
 def _inside(batch: Batch) -> Tensor:
