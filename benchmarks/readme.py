@@ -43,7 +43,9 @@ def quality_table() -> str:
     """Our models and the systems of the EmoContext papers on the development set."""
     rows = [(f"**{name}** (embedded)", score, "") for name in EMBEDDED if (score := _emocontext(name)) is not None]
     if (large := _emocontext("large")) is not None:
-        rows.append(("**large** (our ensemble)", large, ""))
+        rows.append(
+            ("**large** ([our blend](docs/guide/systems.md#large-and-teaching-a-small-model), not embedded)", large, "")
+        )
     ours = {name: scores["emocontext"].score for name, scores in measured_scores().items() if "emocontext" in scores}
     papers = {name: SYSTEMS[name].metadata for name in ours if SYSTEMS[name].metadata.published}
     best = sorted(papers, key=lambda name: -ours[name])[:SYSTEMS_SHOWN]

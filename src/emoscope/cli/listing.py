@@ -164,7 +164,8 @@ def systems(
     note = (
         "The papers' scores are of their test sets. Ours are means over runs, of EmoContext's dev set and of folds of "
         "the others' training data, and IEST is a re-split: see docs/results/systems.md. `emoscope systems NAME` "
-        "says in what ours differs from the paper's."
+        "says in what ours differs from the paper's. The scores of `large` are those of the published blend, which one "
+        "`train large` does not make."
     )
     value = [{**metadata.model_dump(), "measured": ours.get(metadata.name, {})} for metadata in chosen]
     shown = Group(table(None, columns, rows, left=4, no_wrap=(0, 3, 4, 5)), Text(note, style="dim"))

@@ -1,4 +1,7 @@
-"""large: emoscope's most accurate system; an encoder trained on auxiliary emotion tasks, then an ensemble of folds."""
+"""large: an encoder trained on auxiliary emotion tasks, then an ensemble of folds, for one task.
+
+The published `large` is another blend, of teachers of all tasks at once: see docs/guide/systems.md.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -134,6 +137,13 @@ class Large(System):
         tasks=tuple(TASKS),
         any_task=True,
         team="emoscope",
+        differences=(
+            "the scores are those of the published blend: the folds of a language model and of an encoder, both of all "
+            "tasks at once, and n-grams (docs/guide/systems.md)",
+            "one `train large` makes a smaller blend for one task, without a language model unless `decoder` is set; "
+            "with repeats=1 its seeds' mean is 0.7742 on EmoContext's dev, and on folds 0.8484 (Friends), 0.8906 "
+            "(EmotionPush) and 0.7043 (IEST)",
+        ),
     )
     settings: LargeSettings
 

@@ -69,6 +69,25 @@ def test_a_single_run_has_no_spread() -> None:
     assert str(MeasuredScore(score=0.5, runs=1, data="dev")) == "0.5000"
 
 
+def test_large_has_the_scores_of_its_card_everywhere() -> None:
+    """Those of the published blend; what one `train large` has is told apart from them."""
+    pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
+    from benchmarks.common.paths import RESULTS
+    from benchmarks.common.tables import read_rows
+    from benchmarks.readme import quality_table
+    from benchmarks.systems.page import published_large
+
+    measured = measured_scores()["large"]
+    assert {task: each.score for task, each in measured.items()} == pytest.approx(published_large(), abs=5e-5)
+    assert f"not embedded) | {measured['emocontext']} |" in quality_table()
+    described = SYSTEMS["large"].metadata.differences[1]
+    assert all(f"{row['mean']:.4f}" in described for row in read_rows(RESULTS / "large_blends.csv"))
+    for command in (["systems"], ["systems", "large"]):
+        shown = " ".join(CliRunner().invoke(app, command, env={"COLUMNS": "200"}).output.split())
+        assert str(measured["emocontext"]) in shown
+        assert "of the published blend" in shown
+
+
 def test_both_figures_are_listed() -> None:
     run = CliRunner()
     ours = measured_scores()["idea"]["emotionx-push"]
