@@ -82,6 +82,8 @@ class TeacherPlan(FrozenModel):
     max_length: int = 192
     list_labels: bool = True
     """Whether a decoder's prompt lists the labels; without them it is shorter."""
+    describe_labels: bool = False
+    """Whether it also says in a few words what each label means."""
     bidirectional: bool = False
     """Whether every token of a decoder's prompt sees the whole prompt, not only what comes before it."""
     pooling: Literal["last", "mean"] = "last"
@@ -108,7 +110,7 @@ class TeacherPlan(FrozenModel):
     """Examples of each source, for a trial."""
 
 
-_OF_DECODER = {"following", "infilling", "list_labels", "bidirectional", "pooling"}
+_OF_DECODER = {"following", "infilling", "list_labels", "describe_labels", "bidirectional", "pooling"}
 _OF_DECODER |= {"lora_rank", "gradient_checkpointing"}
 Lessons = dict[str, tuple[Sequence[Example], Floats]]  # by head: examples and their targets
 

@@ -96,6 +96,8 @@ class LargeSettings(TrainingSettings):
     """Number of turns the language model reads, the labelled one included."""
     decoder_learning_rate: float = 1e-5
     """Its peak learning rate; adapters need about ten times as much."""
+    describe_labels: bool = False
+    """Whether its prompt says in a few words what each label means."""
     bidirectional: bool = False
     """Whether every token of its prompt sees the whole prompt, not only what comes before it."""
     decoder_pooling: Literal["last", "mean"] = "last"
@@ -238,7 +240,9 @@ class Large(System):
             members.append(NeuralClassifier(labels, name, {**sizes, "vectors": settings.vectors}, training))
         if settings.decoder:
             network = {"heads": {self.task.form: labels}, "context": settings.decoder_context, "max_length": 192}
-            network |= settings.pick("decoder", "bidirectional", "lora_rank", "gradient_checkpointing")
+            network |= settings.pick(
+                "decoder", "describe_labels", "bidirectional", "lora_rank", "gradient_checkpointing"
+            )
             network["pooling"] = settings.decoder_pooling
             of_decoder = {**_DECODER_TRAINING, **settings.pick("precision")}
             training = Training(1, learning_rate=settings.decoder_learning_rate, **of_decoder)

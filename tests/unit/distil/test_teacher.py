@@ -91,6 +91,7 @@ def test_killed_run_resumes_with_the_missing_folds(data: Path, tmp_path: Path) -
     ("name", "usual", "other"),
     [
         ("list_labels", True, False),
+        ("describe_labels", False, True),
         ("bidirectional", False, True),
         ("pooling", "last", "mean"),
         ("following", 0, 2),

@@ -13,9 +13,11 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
+from emoscope.distil.teacher import teacher_heads
 from emoscope.models.block import Block
 from emoscope.models.torch.classifier import NeuralClassifier
 from emoscope.models.torch.decoder import HEADS, Decoder, check_decoder
+from emoscope.models.torch.label_descriptions import DESCRIPTIONS
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.network import batches_of_like_length
 from emoscope.models.torch.training import Training, learning_rate_factor
@@ -126,6 +128,34 @@ def test_the_labels_can_be_left_out_of_the_prompt(folder: Path) -> None:
     items = decoder.encode_for([Example(Dialogue.of(["so"]), 0)] * 3, list(heads))
     texts = [decoder.tokenizer.decode(item["token_ids"]).removeprefix("User: so\n") for item in items]
     assert texts == ["Emotion of the last message:", "Emotion of the word ____:", "Emoji of the last message:"]
+
+
+def test_the_prompt_can_say_what_each_label_means(folder: Path) -> None:
+    heads = {"mood": ("happy", "teal", "sad"), "emoji": ("0", "1")}
+    decoder = Decoder(5, decoder=str(folder), heads=heads, describe_labels=True, max_length=256)
+    decoder.prepare(EXAMPLES, FitContext())
+    items = decoder.encode_for([Example(Dialogue.of(["so"]), 0)] * 2, list(heads))
+    mood, emoji = (decoder.tokenizer.decode(item["token_ids"]).removeprefix("User: so\n") for item in items)
+    assert mood == (
+        "Emotion of the last message (happy: pleased, amused, loving or excited; teal; "
+        "sad: hurt, disappointed, lonely or grieving):"
+    )
+    assert emoji == "Emoji of the last message:"
+
+
+def test_every_named_label_of_a_teacher_has_a_description() -> None:
+    labels = {label for labels in teacher_heads().values() for label in labels if not label.isdigit()}
+    assert set(DESCRIPTIONS) == labels
+
+
+def test_labels_that_are_not_listed_cannot_be_described(folder: Path) -> None:
+    with pytest.raises(EmoscopeError, match="describe_labels: labels that are not listed"):
+        network(folder, describe_labels=True, list_labels=False)
+
+
+def test_a_question_that_leaves_no_room_is_a_one_line_error(folder: Path) -> None:
+    with pytest.raises(EmoscopeError, match="max_length: expected more than the 41 tokens of the question alone"):
+        network(folder, max_length=41).encode(EXAMPLES[:1])
 
 
 def test_turns_after_the_labelled_one_are_read_and_the_question_quotes_it(folder: Path) -> None:

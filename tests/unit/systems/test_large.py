@@ -246,13 +246,13 @@ def test_each_task_has_its_members() -> None:
 
 
 def test_settings_of_the_language_model_reach_it() -> None:
-    chosen = {"decoder": "any", "bidirectional": True, "decoder_pooling": "mean"}
+    chosen = {"decoder": "any", "describe_labels": True, "bidirectional": True, "decoder_pooling": "mean"}
     block = Large(get_task("iest"), settings=chosen).build("encoder")
     assert isinstance(block, Blend)
     decoder = block.members[-1]
     assert isinstance(decoder, NeuralClassifier)
     assert decoder.network_name == "decoder"
-    assert decoder.settings["bidirectional"] is True
+    assert decoder.settings["describe_labels"] is decoder.settings["bidirectional"] is True
     assert decoder.settings["pooling"] == "mean"
 
 

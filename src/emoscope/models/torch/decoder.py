@@ -22,6 +22,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.mojibake import repair_mojibake
 from emoscope.core.text import TRIGGER
 from emoscope.models.text.padding import padded
+from emoscope.models.torch.label_descriptions import described
 from emoscope.models.torch.layers import full_precision
 from emoscope.models.torch.network import Batch, Item, Network, without_decay_of_vectors
 from emoscope.models.torch.pretrained import quiet
@@ -47,9 +48,9 @@ class Decoder(Network):
     `context` is the number of turns read, the labelled one included, `following` the number after it, and `max_length`
     the number of tokens; the oldest turns are dropped first. `infilling` presents a masked word as a gap, if the model
     was pretrained to fill gaps: its guess is then a word, not the answer to a question. `list_labels` lists the labels
-    in the prompt; without it prompts are shorter. `bidirectional` lets every token see the whole prompt. `lora_rank`
-    trains low-rank adapters instead of all weights (needs peft), `gradient_checkpointing` trades time for memory, and
-    `head_factor` multiplies the learning rate of the heads.
+    in the prompt, without which prompts are shorter; `describe_labels` says there what each means. `bidirectional` lets
+    every token see the whole prompt. `lora_rank` trains low-rank adapters instead of all weights (needs peft),
+    `gradient_checkpointing` trades time for memory, and `head_factor` multiplies the learning rate of the heads.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Decoder(Network):
         infilling: bool = False,
         max_length: int = 192,
         list_labels: bool = True,
+        describe_labels: bool = False,
         bidirectional: bool = False,
         pooling: Pooling = "last",
         lora_rank: int = 0,
@@ -73,6 +75,8 @@ class Decoder(Network):
         self.labels = {name: tuple(labels) for name, labels in heads.items()}
         if outputs != sum(map(len, self.labels.values())):
             raise EmoscopeError(f"a decoder with {outputs} outputs cannot have the heads {', '.join(self.labels)}")
+        if describe_labels and not list_labels:
+            raise EmoscopeError("describe_labels: labels that are not listed cannot be described; use list_labels=true")
         if pooling not in get_args(Pooling):
             raise EmoscopeError(f"pooling: expected {' or '.join(get_args(Pooling))}, found {pooling!r}")
         self.name = decoder
@@ -81,6 +85,7 @@ class Decoder(Network):
         self.infilling = infilling
         self.max_length = max_length
         self.list_labels = list_labels
+        self.describe_labels = describe_labels
         self.bidirectional = bidirectional
         self.pooling = pooling
         self.lora_rank = lora_rank
@@ -178,6 +183,8 @@ class Decoder(Network):
         """The turns nearest to the labelled one that fit before the question; of a labelled turn that is too long, its
         beginning and its end."""
         room = self.max_length - len(question)
+        if room < 1:
+            raise EmoscopeError(f"max_length: expected more than the {len(question)} tokens of the question alone")
         row = turns[place]
         if len(row) > room:
             half = room // 2
@@ -206,7 +213,10 @@ class Decoder(Network):
         named = not labels[0].isdigit()  # the labels of emoji are numbers
         questions = {"iest": f"Emotion of the word {BLANK}", "sentiment": f"Sentiment of {asked}"}
         question = questions.get(head, f"{'Emotion' if named else 'Emoji'} of {asked}")
-        return f"{question} ({', '.join(labels)}):" if named and self.list_labels else f"{question}:"
+        if not (named and self.list_labels):
+            return f"{question}:"
+        listed = "; ".join(map(described, labels)) if self.describe_labels else ", ".join(labels)
+        return f"{question} ({listed}):"
 
     def arrays(self, items: Sequence[Item]) -> dict[str, NDArray[Any]]:
         rows = [item["token_ids"] for item in items]
