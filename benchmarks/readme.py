@@ -7,7 +7,7 @@ python -m benchmarks.readme --check    lists the stale ones and exits with 1
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ README, GUIDE = ROOT / "README.md", ROOT / "docs" / "guide" / "detect.md"
 EMBEDDED = ("default", "open", "nano")
 KINDS = {
     "default": "a small 8-bit transformer, distilled from a language model",
-    "open": "the same encoder, trained only on text that may be used for any purpose",
+    "open": "the same encoder and speed; all text we trained it on may be used for any purpose",
     "nano": "a logistic regression over hashed n-grams, many times faster",
 }
 SYSTEMS_SHOWN = 4
@@ -57,6 +57,28 @@ def quality_table() -> str:
     return "\n".join([*lines, *(f"\n`{name}`: {caveat}" for name in EMBEDDED for caveat in _caveats(name))])
 
 
+def general_table() -> str:
+    """The seven emotions of the embedded models, on all data they are measured on."""
+    found = {name: _json(RESULTS / f"{name}.json") for name in EMBEDDED}
+    found = {name: each for name, each in found.items() if any(h["head"] == "general" for h in each["heads"])}
+    rows: dict[str, dict[str, str]] = {}
+    for name, each in found.items():
+        for head in each["heads"]:
+            if head["head"] == "general":
+                rows.setdefault(f"{head['data']}, {head['split']}: macro-F1", {})[name] = f"{head['score']:.4f}"
+        checks = [check for check in each["checks"] if check["head"] == "general"]
+        cases = [figure for figure in each["behaviour"] if (figure["head"], figure["type"]) == ("general", "all")]
+        rows.setdefault("hand-written checks", {})[name] = _of(sum(c["right"] for c in checks), checks)
+        rows.setdefault("behaviour suite", {})[name] = _of(sum(f["passed"] for f in cases), cases)
+    lines = [f"| seven emotions | {' | '.join(f'`{name}`' for name in found)} |", f"|---|{'---:|' * len(found)}"]
+    lines += [f"| {row} | {' | '.join(cells.get(name, '-') for name in found)} |" for row, cells in rows.items()]
+    return "\n".join(lines)
+
+
+def _of(passed: int, figures: Sequence[dict[str, Any]]) -> str:
+    return f"{passed} of {sum(figure['n'] for figure in figures)}"
+
+
 def speed_table() -> str:
     """The table of docs/results/speed.md."""
     page = whole_text(ROOT / "docs" / "results" / "speed.md")
@@ -87,6 +109,7 @@ def _json(path: Path) -> dict[str, Any]:
 SECTIONS: list[tuple[Path, str, Callable[[], str]]] = [
     (README, "models", models_table),
     (README, "quality", quality_table),
+    (README, "general", general_table),
     (README, "speed", speed_table),
     (GUIDE, "models", models_table),
 ]

@@ -90,6 +90,7 @@ def quantisation(measured: Sequence[Row]) -> str:
     """The scores in single precision and in int8."""
     rows = [
         [
+            row["model"],
             row["task"],
             row["data"],
             f"{row['items']:,}",
@@ -100,7 +101,7 @@ def quantisation(measured: Sequence[Row]) -> str:
         ]
         for row in measured
     ]
-    columns = ["task", "data", "items", "single precision", "int8", "difference, points", "same labels"]
+    columns = ["model", "task", "data", "items", "single precision", "int8", "difference, points", "same labels"]
     return markdown_table(columns, rows)
 
 

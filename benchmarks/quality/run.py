@@ -42,7 +42,8 @@ def run(
     elif not answers:
         raise EmoscopeError(f"{model}: is neither an embedded model nor a folder, and there are no --answers")
     if held_out is not None:
-        for data in held_out_tenths():
+        heads = emoscope.load(held_out).heads
+        for data in (each for each in held_out_tenths() if each.head in heads):
             detector = emoscope.load(held_out, labels=data.head, for_metric=True)
             measured.append(_measure(held_out, detector, data, root, samples))
     for path in answers:

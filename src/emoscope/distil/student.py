@@ -430,7 +430,7 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
         gold = np.array([HEADS[head].index(str(example.label)) for example in natural])
         temperature = temperature_of(student.scores(natural)[:, student.columns(head)], gold, offsets=offsets)
         scores = {
-            name: _score(name, examples, _probabilities(student, examples, head, temperature), HEADS[head])
+            name: score(name, examples, _probabilities(student, examples, head, temperature), HEADS[head])
             for name, examples in sets.items()
         }
         report[head] = {"temperature": temperature, "examples": len(every), "scores": scores}
@@ -458,10 +458,10 @@ def _emocontext(
     decision = choose_multipliers(task.metric, task.labels, [str(e.label) for e in held_out], shifted, natural)
     dev = read_split(task, "dev", fit_context.resources)
     answers = shift_prior(_probabilities(student, dev, "emocontext", temperature), prior, natural)
-    report = {"dev": _score("emocontext", dev, answers, task.labels), "decision": None}
+    report = {"dev": score("emocontext", dev, answers, task.labels), "decision": None}
     if decision is not None:
         report["decision"] = decision.tolist()
-        report["dev_decided"] = _score("emocontext", dev, answers * decision, task.labels)
+        report["dev_decided"] = score("emocontext", dev, answers * decision, task.labels)
     return report
 
 
@@ -471,7 +471,7 @@ def _probabilities(
     return softmax(student.scores(examples)[:, student.columns(head)] / temperature)
 
 
-def _score(name: str, examples: Sequence[Example], answers: Floats, labels: Sequence[str]) -> float:
+def score(name: str, examples: Sequence[Example], answers: Floats, labels: Sequence[str]) -> float:
     """A task's official score, or the share of everyday dialogues with an accepted emotion."""
     best = [labels[place] for place in answers.argmax(1)]
     if name not in TASKS:

@@ -11,6 +11,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import PRESETS, resolve
 from emoscope.distil.everyday import everyday_examples
 from emoscope.distil.pool import TASKS, add_sources
+from emoscope.distil.student import HEADS
 from emoscope.evaluation.behaviour import near_copies, read_suite
 from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results
@@ -271,6 +272,8 @@ def test_items_the_model_learnt_are_not_scored(data: Path, tmp_path: Path) -> No
 
 
 def test_quantisation_is_measured_on_every_task(tmp_path: Path) -> None:
-    parts = list(quantisation.parts(FitContext(resources=make_data(tmp_path))))
-    assert [name for name, *_ in parts] == [*TASKS, "emocontext"]
+    context = FitContext(resources=make_data(tmp_path))
+    parts = list(quantisation.parts(tuple(HEADS), context))
+    assert [name for name, *_ in parts] == ["general", *TASKS, "emocontext"]
     assert all(examples for *_, examples in parts)
+    assert [name for name, *_ in quantisation.parts(["general"], context)] == ["general"]
