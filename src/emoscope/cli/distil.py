@@ -43,8 +43,7 @@ def label_cli(
     block = FittedModel.load(run).block
     with console(stderr=True).status("labelling with the teacher"):
         answers = teach(block, task, FitContext(seed=record.seed, resources=data_root(data)))
-    learnt = LearntItems.load(run)
-    save_answers(output, task.name, task.labels, answers, learnt.sources if learnt else None)
+    save_answers(output, task.name, task.labels, answers, LearntItems.load(run))
     counts = {name: len(table) for name, table in answers.items()}
     shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     return CommandResult({"output": output, "answers": counts}, f"{output}: {shown}")
@@ -138,7 +137,7 @@ def remember_cli(
     with console(stderr=True).status("labelling with the student"):
         known = known_answers(FittedModel.load(folder), fit_context, limit, pool=pool, only=part or ())
         for task_name, labels, answers in known:
-            save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt.sources if learnt else None)
+            save_answers(output / f"{task_name}.npz", task_name, labels, answers, learnt)
             counts[task_name] = sum(map(len, answers.values()))
     shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     return CommandResult({"output": output, "answers": counts}, f"{output}: {shown}")
@@ -246,7 +245,10 @@ def learnt_cli(
     model: Annotated[str, typer.Argument(help="A model's or a run's folder, or default, open, nano.")],
     add: Annotated[
         list[str] | None,
-        typer.Option(help="Add a source to the record of a model: iest/dev, meld; repeatable."),
+        typer.Option(
+            help="Add a source to the record of a model: iest/dev, meld; 'teacher: iest/dev' if its teachers learnt "
+            "it, 'calibration: emocontext/dev' if it was calibrated on it; repeatable."
+        ),
     ] = None,
     data: DataOption = None,
 ) -> CommandResult:
@@ -260,6 +262,11 @@ def learnt_cli(
     if learnt is None:
         raise EmoscopeError(f"{model}: has no record of what it learnt; create one with --add SOURCE")
     rows = [(escape(name), count) for name, count in learnt.sources.items()]
-    heading = Text(f"{model} learnt {len(learnt):,} labelled items", style="bold", no_wrap=True, overflow="ignore")
+    heading = Text(
+        f"{model} learnt {len(learnt):,} labelled items, itself or through its teachers",
+        style="bold",
+        no_wrap=True,
+        overflow="ignore",
+    )
     shown = Group(heading, table(None, ["source", "examples"], rows))
     return CommandResult({"model": model, "items": len(learnt), "sources": learnt.sources}, [shown])

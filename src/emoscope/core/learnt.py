@@ -52,7 +52,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearntItems:
-    """The items a model learnt: their fingerprints, and how many came from each source.
+    """The items a model learnt, itself or through its teachers: their fingerprints, and the size of each source.
 
     >>> from emoscope.core.dialogue import Dialogue
     >>> lost, found = (
@@ -105,11 +105,9 @@ class LearntItems:
         return Overlap(int(learnt.sum()), len(learnt))
 
     def save(self, folder: Path) -> None:
-        """Write `learnt.npz` atomically; delta coding and byte planes reduce it to four bytes per item."""
-        steps = np.diff(self.fingerprints, prepend=np.uint64(0)).astype(">u8")
-        planes = steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :]
+        """Write `learnt.npz` atomically."""
         names, counts = np.array(list(self.sources), str), np.array(list(self.sources.values()), int)
-        save_arrays(folder / FILE, {"steps": np.ascontiguousarray(planes), "names": names, "counts": counts})
+        save_arrays(folder / FILE, {"steps": pack(self.fingerprints), "names": names, "counts": counts})
 
     @classmethod
     def load(cls, folder: Path) -> "LearntItems | None":
@@ -118,11 +116,26 @@ class LearntItems:
         if not path.is_file():
             return None
         with open_arrays(path, "a record of what a model learnt") as arrays:
-            planes = arrays["steps"]
-            steps = np.zeros((planes.shape[1], 8), np.uint8)
-            steps[:, 8 - BYTES :] = planes.T
+            items = unpack(arrays["steps"])
             sources = dict(zip(arrays["names"].tolist(), arrays["counts"].tolist(), strict=True))
-        return cls(sources, np.cumsum(steps.view(">u8").ravel(), dtype=np.uint64))
+        return cls(sources, items)
+
+
+def pack(items: Fingerprints) -> NDArray[np.uint8]:
+    """Sorted fingerprints as an array that compresses well; delta coding and byte planes make it four bytes per item.
+
+    >>> unpack(pack(np.array([3, 700], np.uint64))).tolist()
+    [3, 700]
+    """
+    steps = np.diff(items, prepend=np.uint64(0)).astype(">u8")
+    return np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 8).T[8 - BYTES :])
+
+
+def unpack(planes: NDArray[np.uint8]) -> Fingerprints:
+    """Undo `pack`."""
+    steps = np.zeros((planes.shape[1], 8), np.uint8)
+    steps[:, 8 - BYTES :] = planes.T
+    return np.cumsum(steps.view(">u8").ravel(), dtype=np.uint64)
 
 
 def fingerprints(examples: Iterable[Example]) -> Fingerprints:

@@ -14,7 +14,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, Head, resolve
 from emoscope.detector.model import BLOCK
 from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
-from emoscope.distil.student import REPORT
+from emoscope.distil.student import REPORT, calibration
 from emoscope.models.block import Block
 from emoscope.models.export.kept import KeptNetwork
 from emoscope.models.onnx.exported_encoder import ExportedEncoder
@@ -58,6 +58,8 @@ def student_bundle(
         records += [learnt] if learnt else []
     mix = {head: shares for own in reports for head, shares in own["mix"].items()}
     judged = [_read(report)] if report else reports
+    if report and records and "emocontext" in labels.keys() & judged[0]["heads"].keys():
+        records.append(calibration(fit_context))
     heads = student_heads(
         labels, mix, {head: about for own in judged for head, about in own["heads"].items()}, fit_context
     )

@@ -12,7 +12,7 @@ from emoscope.core.arrays import open_arrays, save_arrays
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
-from emoscope.core.learnt import LearntItems
+from emoscope.core.learnt import LearntItems, pack, unpack
 from emoscope.core.text import TRIGGER
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import everyday_examples
@@ -52,6 +52,8 @@ HEAD_OF: Mapping[str, str] = {
     "general": "general",
 }
 TASKS = tuple(name for name in HEAD_OF if name != "general")
+# Before a source's name in a record: a teacher learnt it, or it calibrated the model.
+TEACHER, CALIBRATION = "teacher: ", "calibration: "
 _FILE = "a teacher's file, as `emoscope distil label` writes them"
 
 
@@ -232,20 +234,24 @@ def save_answers(
     task_name: str,
     labels: Sequence[str],
     answers: Mapping[str, Floats],
-    sources: Mapping[str, int] | None = None,
+    learnt: LearntItems | None = None,
 ) -> None:
-    """Write a teacher's probabilities as npz, with the sources it learnt from."""
-    about = json.dumps({"task": task_name, "labels": list(labels), "sources": dict(sources or {})})
+    """Write a teacher's probabilities as npz, with what it learnt."""
+    learnt = LearntItems() if learnt is None else learnt
+    about = json.dumps({"task": task_name, "labels": list(labels), "sources": dict(learnt.sources)})
     tables = {name: table.astype(np.float16) for name, table in answers.items()}
-    save_arrays(path, {"about": np.array(about), **tables})
+    save_arrays(path, {"about": np.array(about), "learnt": pack(learnt.fingerprints), **tables})
 
 
-def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats], dict[str, int]]:
-    """Read what `save_answers` wrote: the task, its labels, the tables, and the teacher's sources, if it says them."""
+def load_answers(path: Path) -> tuple[str, tuple[str, ...], dict[str, Floats], LearntItems]:
+    """Read what `save_answers` wrote: the task, its labels, the tables, and what the teacher learnt, if it says so."""
     with open_arrays(path, _FILE) as kept:
         about = json.loads(str(kept["about"]))
-        tables = {name: table.astype(np.float64) for name, table in kept.items() if name != "about"}
-    return about["task"], tuple(about["labels"]), tables, about.get("sources", {})
+        tables = {name: table.astype(np.float64) for name, table in kept.items() if name not in ("about", "learnt")}
+        learnt = LearntItems(about.get("sources", {}))
+        if "learnt" in kept:  # files of earlier versions name the sources alone
+            learnt = LearntItems(learnt.sources, unpack(kept["learnt"]))
+    return about["task"], tuple(about["labels"]), tables, learnt
 
 
 def source_items(name: str, fit_context: FitContext) -> list[Example]:
@@ -260,10 +266,13 @@ def source_items(name: str, fit_context: FitContext) -> list[Example]:
 def add_sources(folder: Path, names: Sequence[str], fit_context: FitContext) -> LearntItems:
     """Add sources to the record of the model in a folder; the record is created if needed.
 
-    >>> add_sources(Path("model"), ["iest/train", "iest/dev"], FitContext())  # doctest: +SKIP
+    A name may say how: `teacher: NAME` if its teachers learnt it, `calibration: NAME` if it calibrated the model.
+
+    >>> add_sources(Path("model"), ["iest/train", "teacher: iest/dev"], FitContext())  # doctest: +SKIP
     """
     learnt = LearntItems.load(folder) or LearntItems()
     for name in names:
-        learnt |= LearntItems.of({name: source_items(name, fit_context)})
+        source = name.removeprefix(TEACHER).removeprefix(CALIBRATION)
+        learnt |= LearntItems.of({name: source_items(source, fit_context)})
     learnt.save(folder)
     return learnt

@@ -20,9 +20,11 @@ from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
 from emoscope.distil.everyday import GENERAL, JOINED, everyday_examples, joined_examples, vote_shares
 from emoscope.distil.pool import (
+    CALIBRATION,
     HEAD_OF,
     HELD_OUT,
     TASKS,
+    TEACHER,
     corpus_of,
     load_answers,
     own_examples,
@@ -132,7 +134,7 @@ class Targets:
         self._told: Counter[tuple[str, int]] = Counter()
         self._row: dict[tuple[str, ...], int] = {}
         self.sources: dict[str, list[Example]] = {}  # the examples by corpus
-        self.teachers: dict[str, int] = {}  # the teachers' sources, if their files name them
+        self.teachers = LearntItems()  # what the teachers learnt, if their files say so
 
     def repeat(
         self, head: str, examples: Sequence[Example], targets: Floats, times: int, *, source: str = UNNAMED
@@ -195,8 +197,9 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
         return part, [number for number, example in enumerate(part) if drawn[number] and may(example)]
 
     for path in answers:
-        task_name, labels, tables, sources = load_answers(path)
-        targets.teachers |= {_of_teacher(name): count for name, count in (sources or {UNNAMED: 0}).items()}
+        task_name, labels, tables, learnt = load_answers(path)
+        sources = {_of_teacher(name): count for name, count in (learnt.sources or {UNNAMED: 0}).items()}
+        targets.teachers |= LearntItems(sources, learnt.fingerprints)
         head = HEAD_OF[task_name]
         if head not in targets.heads:
             raise EmoscopeError(f"{path}: answers for {head}, which is not among the student's heads")
@@ -238,7 +241,7 @@ def _of_teacher(source: str) -> str:
     >>> _of_teacher("meld"), _of_teacher("teacher: meld"), _of_teacher("text: tweets")
     ('teacher: meld', 'teacher: meld', 'text: tweets')
     """
-    return source if source.startswith(("teacher: ", "text: ")) else f"teacher: {source}"
+    return source if source.startswith((TEACHER, "text: ")) else f"{TEACHER}{source.removeprefix(CALIBRATION)}"
 
 
 def learnable(
@@ -330,7 +333,7 @@ def fit_student(targets: Targets, plan: StudentPlan, fit_context: FitContext) ->
     training = {"epochs": plan.epochs, "batch": plan.batch, "rate": plan.rate, "precision": plan.precision}
     student = MultiTaskClassifier(targets.heads, "transformer", network, training, shares=plan.shares)
     student.fit(targets.examples, targets.table(), fit_context.part("student"), start=start)
-    student.learnt = LearntItems.of(targets.sources) | LearntItems(targets.teachers)
+    student.learnt = LearntItems.of(targets.sources) | targets.teachers
     if teacher is None:
         student.learnt |= _read_text(plan, fit_context)
     else:
@@ -407,7 +410,7 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
     """Score a student on held-out data, and fit temperatures and decisions on them.
 
     These are a tenth of every task, the held-out everyday situations, and EmoContext's development set, on which its
-    head's temperature is fitted, because it is sampled like real traffic.
+    head's temperature is fitted, because it is sampled like real traffic. Its record says so.
     """
     report: dict[str, Any] = {}
     for head in student.heads:
@@ -436,7 +439,18 @@ def judge(student: "MultiTaskClassifier", fit_context: FitContext) -> dict[str, 
         report[head] = {"temperature": temperature, "examples": len(every), "scores": scores}
         if head == "emocontext":
             report[head] |= _emocontext(student, every, temperature, fit_context)
+            if student.learnt is not None:
+                student.learnt |= calibration(fit_context)
     return report
+
+
+def calibration(fit_context: FitContext) -> LearntItems:
+    """What `judge` chooses EmoContext's labels by; a temperature alone, as of the other heads, changes no label."""
+    sources = {
+        "emocontext/dev": read_split(get_task("emocontext"), "dev", fit_context.resources),
+        "emocontext": [e for e in own_examples("emocontext", fit_context) if is_held_out(e)],
+    }
+    return LearntItems.of({f"{CALIBRATION}{name}": examples for name, examples in sources.items()})
 
 
 def _emocontext_priors(fit_context: FitContext) -> tuple[Floats, Floats]:

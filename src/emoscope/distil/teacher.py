@@ -214,7 +214,7 @@ def teach_by_folds(
         if ask:
             tables |= pool.ask(teacher, fold, asked)
         save_arrays(path, {name: table.astype(np.float16) for name, table in tables.items()})
-        pool.save_answers(folder, learnt.sources)  # after each fold, so that students can use what exists
+        pool.save_answers(folder, learnt)  # after each fold, so that students can use what exists
 
 
 def _asked(plan: TeacherPlan, parts: Sequence[str] | None) -> dict[str, list[str]]:
@@ -261,12 +261,12 @@ class _Pool:
                 tables[f"{head}/{name}"] = teacher.predict_proba(examples, head)
         return tables
 
-    def save_answers(self, folder: Path, sources: Mapping[str, int]) -> None:
+    def save_answers(self, folder: Path, learnt: LearntItems) -> None:
         """Write the probabilities that a student learns from, a file per head, with NaN where a fold is missing.
 
         Those of a network that had not learnt a text come first, those of one that holds out nothing fill the rest.
         EmoContext's dev, which comes last in its own data, is left out for scoring.
-        `sources` is what the teacher learnt from, for the student's record.
+        `learnt` is what the teacher learnt, for the student's record.
         """
         merged: dict[str, dict[str, Floats]] = {}
         for fold, file in _folds(folder).items():
@@ -286,7 +286,7 @@ class _Pool:
         (folder / ANSWERS).mkdir(exist_ok=True)
         heads = teacher_heads(self.plan.corpora)
         for head, tables in merged.items():
-            save_answers(folder / ANSWERS / f"{head}.npz", head, heads[head], tables, sources)
+            save_answers(folder / ANSWERS / f"{head}.npz", head, heads[head], tables, learnt)
 
 
 def _everyday(plan: TeacherPlan, fold: int) -> Lessons:

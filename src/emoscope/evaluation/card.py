@@ -72,9 +72,11 @@ def card_text(results: ModelResults) -> str:
     parts += ["## Training data", markdown_table(["data", "used for", "items", "terms"], rows)]
     if results.learnt is not None:
         sources = [[name, whole(count)] for name, count in results.learnt.sources.items()]
+        taught = any(name.startswith("teacher: ") for name in results.learnt.sources)
+        through = ", itself or through its teachers" if taught else ""
         parts += [
-            f"The model has a record of the {whole(results.learnt.items)} labelled items it was trained on, so that "
-            "`emoscope predict` and `evaluate` can warn if it is scored on them. Examples by source:",
+            f"The model has a record of the {whole(results.learnt.items)} labelled items it was trained on{through}, "
+            "so that `emoscope predict` and `evaluate` can warn if it is scored on them. Examples by source:",
             markdown_table(["source", "examples"], sources),
         ]
     return "\n\n".join(parts) + "\n"

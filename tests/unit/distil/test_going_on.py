@@ -19,12 +19,14 @@ from emoscope.distil.pool import (
     ASKED,
     HEAD_OF,
     REMEMBERED,
+    add_sources,
     known_answers,
     load_answers,
     pool_part,
     save_answers,
+    source_items,
 )
-from emoscope.distil.student import HEADS, REPORT, StudentPlan, gather, save_report
+from emoscope.distil.student import HEADS, REPORT, UNNAMED, StudentPlan, calibration, gather, save_report
 from emoscope.models.probabilities import softmax
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen
@@ -75,6 +77,40 @@ def test_a_student_learns_from_chosen_parts_alone(data: Path, tmp_path: Path) ->
     targets = gather([tmp_path / "general.npz"], plan, context)
     assert targets.examples == parts["comments"]
     assert targets.sources.keys() == {"goemotions-ekman"}
+
+
+def test_a_student_inherits_what_its_teachers_learnt(data: Path, tmp_path: Path) -> None:
+    """The teacher learnt EmoContext's dev, though no text of it is among its answers."""
+    context = FitContext(resources=data)
+    dev = source_items("emocontext/dev", context)
+    part = pool_part("comments", context)[:4]
+    tables = {"comments": np.full((len(part), len(GENERAL)), 1 / len(GENERAL))}
+    learnt = LearntItems.of({"emocontext/dev": dev, "text: tweets": []})
+    plan = StudentPlan(everyday=0, limit=4, heads=("general",), parts=("comments",))
+    save_answers(tmp_path / "general.npz", "general", GENERAL, tables, learnt)
+    teachers = gather([tmp_path / "general.npz"], plan, context).teachers
+    assert dict(teachers.sources) == {"teacher: emocontext/dev": len(dev), "text: tweets": 0}
+    assert len(dev) and teachers.overlap(dev).is_learnt
+    save_answers(tmp_path / "general.npz", "general", GENERAL, tables)
+    assert dict(gather([tmp_path / "general.npz"], plan, context).teachers.sources) == {UNNAMED: 0}
+    with np.load(tmp_path / "general.npz") as kept:  # a file of an earlier version
+        about = {"task": "general", "labels": list(GENERAL), "sources": {"meld": 7}}
+        np.savez(tmp_path / "old.npz", about=np.array(json.dumps(about)), comments=kept["comments"])
+    assert dict(gather([tmp_path / "old.npz"], plan, context).teachers.sources) == {"teacher: meld": 7}
+
+
+def test_what_calibrates_a_student_is_in_its_record(data: Path) -> None:
+    learnt = calibration(FitContext(resources=data))
+    assert set(learnt.sources) == {"calibration: emocontext/dev", "calibration: emocontext"}
+    assert learnt.overlap(source_items("emocontext/dev", FitContext(resources=data))).is_learnt
+
+
+def test_a_source_can_be_added_as_learnt_by_teachers_or_in_calibration(data: Path, tmp_path: Path) -> None:
+    context = FitContext(resources=data)
+    dev = source_items("emocontext/dev", context)
+    learnt = add_sources(tmp_path, ["teacher: emocontext/dev", "calibration: emocontext/dev"], context)
+    assert dict(learnt.sources) == dict.fromkeys(("teacher: emocontext/dev", "calibration: emocontext/dev"), len(dev))
+    assert learnt.overlap(dev).is_learnt
 
 
 def test_open_is_reminded_with_the_texts_it_may_learn_from_alone(data: Path) -> None:

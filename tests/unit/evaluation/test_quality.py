@@ -269,6 +269,8 @@ def test_items_the_model_learnt_are_not_scored(data: Path, tmp_path: Path) -> No
     add_sources(model, ["emocontext/dev"], FitContext(resources=data))
     with pytest.raises(EmoscopeError, match=r"dev \(Test1\): the model learnt 5 of 5 items; they are no test of it"):
         run(str(model), "nano", data, [], 50)
+    scored = run(str(model), "nano", data, [], 50, optimistic=True).heads[0]
+    assert scored.notes == ("optimistic, because the model learnt 5 of 5 items, itself or through its teachers",)
 
 
 def test_quantisation_is_measured_on_every_task(tmp_path: Path) -> None:
