@@ -45,6 +45,8 @@ def print_evaluation(result: Evaluation) -> None:
         f"{result.interval.level * 100:g} % interval {result.interval.low:.4f} to {result.interval.high:.4f} "
         f"(bootstrap, {result.interval.samples:,} samples, seed {result.seed}); {result.scores.items:,} items"
     )
+    if result.no_rank is not None:
+        out.print(f"[yellow]{escape(result.no_rank)}[/]", soft_wrap=True)
     if result.rank is not None:
         out.print(escape(result.rank.sentence))
         if result.rank.caveat:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from emoscope.core.errors import InputError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import read_json, write_file
 from emoscope.core.frozen import FrozenModel, first_problem
 from emoscope.core.learnt import Overlap
@@ -23,36 +23,51 @@ class Provenance(FrozenModel):
     format: Literal["emoscope-learnt-1"] = "emoscope-learnt-1"
     model: str
     predictions_sha256: str
-    learnt: Overlap
+    learnt: Overlap | None  # None if the model has no record of what it learnt
 
 
 def write_provenance(predictions: str | Path, model: str, learnt: Overlap | None) -> None:
-    """Write `FILE.learnt.json` beside predictions if the model learnt any of their items, else remove an old one.
+    """Write `FILE.learnt.json` beside predictions, also if the model learnt none of their items.
 
     >>> write_provenance("out.txt", "default", Overlap(9591, 9591))  # doctest: +SKIP
     """
-    path = Path(f"{predictions}{ENDING}")
-    if learnt is None or not learnt.items:
-        path.unlink(missing_ok=True)
-        return
     provenance = Provenance(model=model, predictions_sha256=sha256_of(Path(predictions)), learnt=learnt)
-    write_file(path, provenance.model_dump_json(indent=2) + "\n")
+    write_file(f"{predictions}{ENDING}", provenance.model_dump_json(indent=2) + "\n")
 
 
 def learnt_of(predictions: str | Path) -> Overlap | None:
     """How many items of a prediction file its model learnt; None if that is not known.
 
+    A file without a record of its own may be a copy of one in the same folder.
+
     >>> learnt_of("no-such-file.txt")
     """
-    path = Path(f"{predictions}{ENDING}")
-    if not path.is_file():
+    file = Path(predictions)
+    if not file.is_file():
         return None
+    own, sha256 = Path(f"{file}{ENDING}"), sha256_of(file)
+    # A record with another checksum is of other predictions that had this name.
+    if own.is_file() and (provenance := _read(own)).predictions_sha256 == sha256:
+        return provenance.learnt
+    copied = (_read_or_none(path) for path in file.parent.glob(f"*{ENDING}") if path != own)
+    overlaps = [each.learnt for each in copied if each is not None and each.predictions_sha256 == sha256]
+    # Two models may give the same answers; then the one that learnt more is suspected.
+    return max((each for each in overlaps if each is not None), key=lambda each: each.items, default=None)
+
+
+def _read(path: Path) -> Provenance:
     try:
-        provenance = Provenance.model_validate(read_json(path))
+        return Provenance.model_validate(read_json(path))
     except ValidationError as error:
         raise InputError(path, f"is not what `emoscope predict` writes ({first_problem(error)})") from None
-    # Ignore a record of other predictions that had this name.
-    return provenance.learnt if provenance.predictions_sha256 == sha256_of(Path(predictions)) else None
+
+
+def _read_or_none(path: Path) -> Provenance | None:
+    """The record of another file, which may be broken or unreadable without harm to this one."""
+    try:
+        return _read(path)
+    except EmoscopeError:
+        return None
 
 
 def learnt_note(learnt: Overlap | None) -> str | None:
@@ -65,4 +80,7 @@ def learnt_note(learnt: Overlap | None) -> str | None:
         return None
     if not learnt.is_learnt:
         return f"the model learnt {learnt}; so few occur by chance"
-    return f"the model learnt {learnt}: a score on them says nothing about new text, and has no rank"
+    return (
+        f"the model learnt {learnt}, itself or through its teachers: "
+        "a score on them says nothing about new text, and has no rank"
+    )

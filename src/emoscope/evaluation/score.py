@@ -25,6 +25,12 @@ from emoscope.tasks.data import Located, sha256_of
 from emoscope.tasks.published import published
 
 LEVEL = 0.95
+DEV, TEST = "dev", "test"  # the splits whose scores may be ranked
+_UNKNOWN = (
+    "no rank: nothing tells what the model that made this file learnt "
+    "(keep FILE.learnt.json of `emoscope predict` beside it, or score on the test set or with --gold)"
+)
+_TRAINING = "no rank: this is training data"
 # A few labels outside the task's are a system's mistakes; more, or long ones, mean that it is another kind of file.
 MAX_OUTSIDE = 20
 MAX_LABEL = 100
@@ -174,6 +180,7 @@ class Evaluation:
     outside: Mapping[str, int]  # predicted labels that the task does not have
     seed: int
     learnt: Overlap | None = None  # how many items the model learnt, if known
+    no_rank: str | None = None  # why a score that could be ranked is not, unless the model learnt the items
 
     @property
     def score(self) -> float:
@@ -247,7 +254,8 @@ def evaluate(
     official macro-F1 counts a predicted label outside the task as one more label, with an F1 of 0. If there are such
     predictions, the rank by the task's own labels is unofficial, and says so.
 
-    If `emoscope predict` recorded that the model learnt the items, the result says so and has no rank.
+    If `emoscope predict` recorded that the model learnt the items, the result says so and has no rank. Nor has a file
+    without such a record on a split other than the test set, or any score on training data.
 
     >>> from emoscope.tasks import get_task
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
@@ -257,12 +265,14 @@ def evaluate(
     official = task.metric
     if own_labels:
         task = task.with_metric(_own_labels(task))
-    path, learnt = None, None
+    path, learnt, unknown = None, None, False
     if isinstance(predictions, str | Path):
         path, learnt = str(predictions), learnt_of(predictions)
+        unknown = learnt is None and isinstance(gold, Located) and read.split != TEST
         predictions = read_predictions(task, read, predictions)
+    no_rank = _TRAINING if read.split not in (None, DEV, TEST) else _UNKNOWN if unknown else None
     found = evaluate_labels(
-        task, read, predictions, samples=samples, seed=seed, ranked=ranked, path=path, learnt=learnt
+        task, read, predictions, samples=samples, seed=seed, ranked=ranked, path=path, learnt=learnt, no_rank=no_rank
     )
     if task.metric != official and found.rank is not None and found.outside:
         return replace(found, rank=unofficial(found.rank, "published scores count labels outside the task's too"))
@@ -288,10 +298,12 @@ def evaluate_labels(
     ranked: bool = True,
     path: str | None = None,
     learnt: Overlap | None = None,
+    no_rank: str | None = None,
 ) -> Evaluation:
     """Score labels in memory, in the order of the items; see `evaluate`.
 
-    `path` is the file they were read from, `learnt` how many of the items the model learnt, if known.
+    `path` is the file they were read from, `learnt` how many of the items the model learnt, if known, and `no_rank` a
+    reason not to rank the score.
 
     >>> from emoscope.tasks import get_task
     >>> gold, predicted = ["happy", "sad", "others", "sad"], ["happy", "others", "others", "sad"]
@@ -307,13 +319,16 @@ def evaluate_labels(
     confusion = confusion_matrix([gold.labels[item] for item in scored], predicted, names)
     scores = scores_of(task, confusion, names)
     rank = None
-    if ranked and not (learnt is not None and learnt.is_learnt):
-        try:
-            results = published(task.name)
-        except EmoscopeError:  # a custom task has none
-            pass
-        else:
-            rank = place(scores.score, results, split=gold.split, revision=gold.revision)
+    if learnt is not None and learnt.is_learnt:
+        ranked, no_rank = False, None  # the note on what was learnt says why
+    try:
+        results = published(task.name) if ranked else None
+    except EmoscopeError:  # a custom task has none
+        results = None
+    if results is None:
+        no_rank = None
+    elif no_rank is None:
+        rank = place(scores.score, results, split=gold.split, revision=gold.revision)
     return Evaluation(
         task=task.name,
         gold=gold.path,
@@ -329,4 +344,5 @@ def evaluate_labels(
         outside=outside_labels(task, predicted),
         seed=seed,
         learnt=learnt,
+        no_rank=no_rank,
     )

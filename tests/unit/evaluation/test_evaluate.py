@@ -118,6 +118,9 @@ def test_the_commands_on_real_files(data_folder: Path, tmp_path: Path) -> None:
     found = json.loads(result.stdout)
     # All happy: 142 hits, 2,755 said, 142 + 125 + 150 gold emotions (Table 2).
     assert found["score"] == pytest.approx(2 * 142 / (2755 + 417))
+    assert found["rank"] is None and "nothing tells" in found["no_rank"]
+    gold = data_folder / "emocontext" / "dev.txt"
+    found = json.loads(run("evaluate", said, "--task", "emocontext", "--gold", gold, "--json").stdout)
     assert "this score is on split 'dev'" in found["rank"]["caveat"]
 
 

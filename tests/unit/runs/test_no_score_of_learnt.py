@@ -9,7 +9,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems, Overlap
 from emoscope.distil.pool import source_items
-from emoscope.evaluation.provenance import learnt_of
+from emoscope.evaluation.provenance import learnt_of, write_provenance
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.models.features.scores import ClassifierScores
@@ -60,7 +60,9 @@ def test_learnt_items_get_a_warning_and_no_rank(model: Path, data: Path, tmp_pat
     out = tmp_path / "out.txt"
     assert "warning: out.txt: the model learnt 96 of 96 items" in predict(model, data, "train", out)
     shown, said = evaluated(out, data, "train")
-    assert "warning: the model learnt 96 of 96 items: a score on them says nothing about new text" in said
+    assert (
+        "warning: the model learnt 96 of 96 items, itself or through its teachers: a score on them says nothing" in said
+    )
     assert "of what the model learnt, so no rank" in shown
     assert "would rank" not in shown
     content = json.loads(evaluated(out, data, "train", "--json")[0])
@@ -68,15 +70,66 @@ def test_learnt_items_get_a_warning_and_no_rank(model: Path, data: Path, tmp_pat
     assert content["rank"] is None
 
 
-def test_new_items_get_a_rank_and_no_extra_file(model: Path, data: Path, tmp_path: Path) -> None:
+def test_new_items_get_a_rank_and_a_record_that_says_why(model: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.txt"
     predict(model, data, "train", out)
     assert "warning" not in predict(model, data, "dev", out)
-    assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
+    assert json.loads((tmp_path / "out.txt.learnt.json").read_text())["learnt"] == {"items": 0, "of": 16}
     shown, said = evaluated(out, data, "dev")
     assert "would rank" in shown
     assert "learnt" not in shown + said
-    assert json.loads(evaluated(out, data, "dev", "--json")[0])["learnt"] is None
+    content = json.loads(evaluated(out, data, "dev", "--json")[0])
+    assert content["learnt"] == {"items": 0, "of": 16}
+    assert content["no_rank"] is None
+
+
+def test_without_a_record_there_is_a_rank_on_the_test_set_or_a_named_file_only(data: Path, tmp_path: Path) -> None:
+    dev = data / "emocontext" / "dev.txt"
+    out = tmp_path / "out.txt"
+    out.write_text("others\n" * 16)
+    shown, _ = evaluated(out, data, "dev")
+    assert "would rank" not in shown
+    assert "no rank: nothing tells what the model that made this file learnt (keep FILE.learnt.json" in shown
+    content = json.loads(evaluated(out, data, "dev", "--json")[0])
+    assert content["rank"] is None and "nothing tells" in content["no_rank"]
+    pytest.importorskip("altair")
+    evaluated(out, data, "dev", "--html", str(tmp_path / "out.html"))
+    assert "no rank: nothing tells" in (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert "would rank" in run("evaluate", out, "--task", "emocontext", "--gold", dev)[1]
+    assert "would rank" in evaluated(out, copy_with_a_test_set(data, tmp_path), "test")[0]
+
+
+def copy_with_a_test_set(data: Path, folder: Path) -> Path:
+    copied = folder / "copied" / "emocontext"
+    copied.mkdir(parents=True)
+    (copied / "test.txt").write_bytes((data / "emocontext" / "dev.txt").read_bytes())
+    return copied.parent
+
+
+def test_training_data_give_no_rank_whoever_predicts_them(model: Path, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    predict(model, data, "train", out)
+    write_provenance(out, "a model of other data", Overlap(0, 96))
+    shown, _ = evaluated(out, data, "train")
+    assert "no rank: this is training data" in shown
+    assert "would rank" not in shown
+
+
+def test_a_copy_is_recognised_by_its_content(model: Path, data: Path, tmp_path: Path) -> None:
+    out, copy = tmp_path / "out.txt", tmp_path / "copy.txt"
+    predict(model, data, "train", out)
+    copy.write_bytes(out.read_bytes())
+    (tmp_path / "broken.txt.learnt.json").write_text("{}")
+    assert learnt_of(copy) == Overlap(96, 96)
+    assert "of what the model learnt, so no rank" in evaluated(copy, data, "train")[0]
+    write_provenance(copy, "another model with the same answers", Overlap(0, 96))
+    assert learnt_of(copy) == Overlap(0, 96)
+    (tmp_path / "third.txt").write_bytes(out.read_bytes())
+    assert learnt_of(tmp_path / "third.txt") == Overlap(96, 96)
+    moved = tmp_path / "elsewhere" / "out.txt"
+    moved.parent.mkdir()
+    out.rename(moved)
+    assert learnt_of(moved) is None
 
 
 def test_a_note_about_other_predictions_is_not_heeded(model: Path, data: Path, tmp_path: Path) -> None:
@@ -94,14 +147,16 @@ def test_a_note_about_other_predictions_is_not_heeded(model: Path, data: Path, t
 def test_compare_marks_what_was_learnt(model: Path, data: Path, tmp_path: Path) -> None:
     learnt, other = tmp_path / "mine.txt", tmp_path / "other.txt"
     predict(model, data, "train", learnt)
-    other.write_bytes(learnt.read_bytes())
+    other.write_text("others\n" * 96)
     options = ("--task", "emocontext", "--split", "train", "--data", data, "--samples", "200")
     code, shown, said = run("compare", other, learnt, *options)
     assert code == 0
     assert "mine (learnt)" in shown and "other (learnt)" not in shown
     assert "warning: mine: the model learnt 96 of 96 items" in said
     rows = json.loads(run("compare", other, learnt, *options, "--json")[1])["rows"]
-    assert [row["learnt"] for row in rows] == [None, {"items": 96, "of": 96}]
+    assert [row["learnt"] for row in rows] == [{"items": 96, "of": 96}, None]  # best first
+    other.write_bytes(learnt.read_bytes())
+    assert "warning: other: the model learnt 96 of 96 items" in run("compare", other, learnt, *options)[2]
     for command in (("errors", learnt, *options[:6]),):
         assert "warning: mine.txt: the model learnt 96 of 96 items" in run(*command)[2]
 
@@ -124,7 +179,9 @@ def test_model_without_a_record_says_nothing(model: Path, data: Path, tmp_path: 
             (old / path.relative_to(model)).parent.mkdir(exist_ok=True)
             (old / path.relative_to(model)).write_bytes(path.read_bytes())
     assert "warning" not in predict(old, data, "train", tmp_path / "out.txt")
-    assert "would rank" in evaluated(tmp_path / "out.txt", data, "train")[0]
+    assert learnt_of(tmp_path / "out.txt") is None
+    predict(old, data, "dev", tmp_path / "dev.txt")
+    assert "no rank: nothing tells" in evaluated(tmp_path / "dev.txt", data, "dev")[0]
     code, _, said = run("distil", "learnt", old)
     assert code == 2
     assert "has no record of what it learnt" in said
@@ -211,6 +268,7 @@ def test_the_default_model_gets_no_rank_on_what_it_learnt(data_folder: Path, tmp
 
     assert share("iest", "dev").is_learnt
     assert share("emotionx-friends", "train").is_learnt
-    assert not share("emocontext", "dev").is_learnt
+    assert share("emocontext", "dev").is_learnt  # by its teachers, and its temperature was fitted there
+    assert share("emotionx-push", "train").is_learnt and share("emocontext", "train").is_learnt
     for task in ("emotionx-friends", "emotionx-push", "iest", "emocontext"):
         assert not share(task, "test").is_learnt
