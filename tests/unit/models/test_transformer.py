@@ -100,15 +100,26 @@ def test_window_reversed(tokenizer: PretrainedTokenizer) -> None:
     [
         (11, "[CLS] bye day [SEP] hello you [SEP] i am sad [SEP]"),
         (10, "[CLS] day [SEP] hello you [SEP] i am sad [SEP]"),
-        (9, "[CLS] hello you [SEP] i am sad [SEP]"),
+        (9, "[CLS] day [SEP] you [SEP] i am sad [SEP]"),
+        (8, "[CLS] hello you [SEP] i am sad [SEP]"),
         (7, "[CLS] you [SEP] i am sad [SEP]"),
         (6, "[CLS] i am sad [SEP]"),
         (4, "[CLS] i am [SEP]"),
     ],
 )
-def test_window_cuts_the_oldest_first(tokenizer: PretrainedTokenizer, length: int, expected: str) -> None:
+def test_window_cuts_the_turns_before(tokenizer: PretrainedTokenizer, length: int, expected: str) -> None:
     row = Window(context=3, length=length).rows([example("bye day", "hello you", "i am sad")], tokenizer)[0]
     assert written(row.token_ids, tokenizer) == expected
+    assert row.cut == (length < 11)
+
+
+def test_long_turn_leaves_short_ones_whole(tokenizer: PretrainedTokenizer) -> None:
+    window = Window(context=3, length=16)
+    row = window.rows([example("i am sad", "hello " + "day " * 50 + "bye", "hello")], tokenizer)[0]
+    assert (
+        written(row.token_ids, tokenizer) == "[CLS] i am sad [SEP] hello day day day day day day bye [SEP] hello [SEP]"
+    )
+    assert row.cut and len(row.token_ids) == window.length
 
 
 def test_window_marks_speakers(bert: Path) -> None:

@@ -37,7 +37,8 @@ class Window:
 
     `context` is the number of turns, the one to label included. With `speakers="names"` a turn of one of `names` begins
     with the special token of that name; with `"roles"` every turn begins with `[same]` or `[other]`, depending on
-    whether its speaker is that of the turn to label. What exceeds `length` is cut from the oldest turns first.
+    whether its speaker is that of the turn to label. If the turns do not fit into `length`, the longest of those before
+    it lose their middle.
     """
 
     context: int = 1
@@ -87,12 +88,9 @@ class Window:
     def _row(self, turns: Sequence[list[int]], tokenizer: Tokenizer, *, unread: bool) -> TokenRow:
         labelled = [*turns[-1][: self.length - 2], tokenizer.end]
         room = self.length - 1 - len(labelled)
-        before: list[list[int]] = []
-        for turn in reversed(turns[:-1]):
-            if room < 2:
-                break
-            before.append([*turn[-(room - 1) :], tokenizer.end] if turn else [tokenizer.end])
-            room -= len(before[-1])
+        before = [[*turn, tokenizer.end] for turn in reversed(turns[:-1])]
+        if sum(map(len, before)) > room:
+            before = shortened_turns(before, room)
         cut = unread or sum(len(turn) + 1 for turn in turns) > self.length - 1
         if self.reverse:
             row = list(chain([tokenizer.start], labelled, *before))
@@ -114,6 +112,27 @@ class Window:
         if self.reverse:
             return inside & ~labelled & (places > 0)
         return labelled & (np.array([row.first for row in rows])[:, None] > 1)
+
+
+def shortened_turns(turns: Sequence[list[int]], room: int) -> list[list[int]]:
+    """Turns cut to `room` tokens in all, newest first: short ones are kept whole, longer ones get equal shares.
+
+    Of a turn that is cut, the start and the end are kept. Without room for two tokens each, the oldest are left out.
+
+    >>> shortened_turns([[1, 2, 3, 4, 5, 6, 0], [7, 0]], 7)
+    [[1, 2, 5, 6, 0], [7, 0]]
+    """
+    kept = list(turns)
+    while sum(min(len(turn), 2) for turn in kept) > room:
+        kept.pop()
+    shortest_first = sorted(range(len(kept)), key=lambda place: (len(kept[place]), -place))
+    for waiting, place in zip(range(len(kept), 0, -1), shortest_first, strict=True):
+        turn, share = kept[place], room // waiting
+        if len(turn) > share:
+            start = (share - 1) // 2
+            kept[place] = [*turn[:start], *turn[len(turn) - share + start :]]
+        room -= len(kept[place])
+    return kept
 
 
 def labelled_places(rows: Sequence[TokenRow], width: int) -> Places:
