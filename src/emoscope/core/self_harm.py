@@ -13,12 +13,15 @@ WORDS = frozenset((
     "wrists", "vein", "veins", "arm", "arms", "thigh", "thighs", "skin", "born", "disappear", "vanish", "exist",
     "existing", "wake", "alive", "live", "living", "life", "lyf", "pills", "tablets", "meds", "paracetamol", "overdose",
     "overdosed", "od", "oded", "jump", "jumping", "jumped", "goodbye", "farewell", "note", "letter", "cutting", "razor",
-    "burden", "suffer", "forever",
+    "burden", "suffer", "forever", "brain", "brains", "skull", "bullet", "noose", "throat", "cut", "cuts", "scars",
+    "relapsed", "carved", "carving", "carve", "pill", "traffic", "bleach", "antifreeze", "bleed", "bleeding",
+    "attempted", "attempt", "died", "roping", "ledge", "lyfe", "gun", "oncoming", "cancer", "urself", "myslf",
 ))  # fmt: skip
 PHRASES = (
     "better off", "better if", "without me", "end it", "end my", "end the", "ending it", "ending my", "ending the",
     "go on", "going on", "be here", "to stop", "to end", "be over", "m gone", "hurt any", "miss me", "notice me",
-    "last words", "final words", "be hurt", "keep any", "continue any",
+    "last words", "final words", "be hurt", "keep any", "continue any", "head off", "head in", "hit by", "hit me",
+    "hits me", "over me", "runs me", "run over", "in front", "end every", "ending every", "for good", "do it",
 )  # fmt: skip
 _MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*-\u2026\u2019'", " "))
 _DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|([a-z])\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")

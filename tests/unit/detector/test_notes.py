@@ -97,6 +97,11 @@ def test_hyperbole_is_not_self_harm(text: str) -> None:
     assert not mentions_self_harm(text)
 
 
+def test_laughing_does_not_undo_a_wish_to_die() -> None:
+    found = emoscope.load().detect(["lol i want to die 😂"])
+    assert found.note is not None and found.label not in ("joy", "anger")
+
+
 def test_predictions_for_a_task_are_left_as_they_are() -> None:
     from emoscope.core.dialogue import Dialogue, Example
 
