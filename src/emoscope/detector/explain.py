@@ -23,7 +23,7 @@ import numpy as np
 from emoscope.core.dialogue import Dialogue, Turn
 from emoscope.core.emoticons import EMOJI_PATTERN, emoji_words
 from emoscope.core.metrics import Floats
-from emoscope.detector.long_turns import WINDOW_CHARACTERS, read_spans
+from emoscope.detector.long_turns import READINGS, WINDOW_CHARACTERS, read_spans
 from emoscope.models.block import LONG_MESSAGE
 
 Predict = Callable[[list[Dialogue]], Floats]  # probabilities, one row per dialogue
@@ -240,8 +240,8 @@ class _Parts:
         cut = np.array_split(np.arange(len(spans)), min(len(spans), most) or 1)
         self.groups = [[spans[word] for word in group] for group in cut if len(group)]
         length = sum(len(text) for _, text in read)
-        # About how many windows a model reads it in.
-        self.windows = 1 if length <= LONG_MESSAGE else -(-length // WINDOW_CHARACTERS)
+        # About how many windows of the shorter kind a model reads: each kind of reading costs the same.
+        self.windows = 1 if length <= LONG_MESSAGE else -(-length // WINDOW_CHARACTERS[0]) * READINGS
 
     def with_only(self, there: int) -> Turn:
         """The turn with only these parts."""

@@ -1,4 +1,4 @@
-"""Long turns: only their start and end are read, and the turn to be labelled in windows.
+"""Long turns: only their start and end are read, and the turn to be labelled sentence by sentence.
 
 A turn is cut before anything else reads it, so time and memory are bounded for any input.
 """
@@ -15,12 +15,14 @@ from emoscope.core.metrics import Floats
 
 # Of a longer turn, the first and the last half of this many characters are read (about 700 words).
 READ_CHARACTERS = 4_000
-# About the length of the messages the models were trained on.
-WINDOW_CHARACTERS = 160
-# Weights: of a window's divergence from the mix of labels (in nats), and of its position, last against first.
-# Chosen on the long complaints of the behaviour suite and on joined everyday messages:
-# `python -m benchmarks.quality.long_turns`.
-_SURPRISE, _LATE = 4.0, 0.5
+# A sentence is read alone and in windows of about these lengths: the models were trained on messages of 10 to 320.
+WINDOW_CHARACTERS = (160, 320)
+READINGS = 1 + len(WINDOW_CHARACTERS)
+SHORT_SENTENCE = 20  # characters; a shorter one is read with the next
+# How far the mean of the sentences' odds leans to the largest, and how much more the last one weighs than the first, as
+# a logarithm. Chosen on one half of the joined messages of `python -m benchmarks.quality.long_turns`.
+_POWER, _LATE = 1.35, 0.5
+_LEAST = 1e-3  # no reading is surer than this
 
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\s*\n\s*")
 _WORD_EDGE = 40  # how many characters a cut may move to avoid splitting a word
@@ -61,31 +63,47 @@ def shortened_example(example: Example) -> Example:
 
 
 def windows(example: Example) -> list[Example]:
-    """An example for each window of the labelled turn, with the turns before it but not those after."""
+    """The readings of the labelled turn, sentence by sentence, with the turns before it but not those after."""
     *before, turn = example.dialogue.turns[: example.turn + 1]
     return [
         Example(Dialogue((*before, Turn(text, turn.speaker)), example.dialogue.id), example.turn)
-        for text in window_texts(turn.text)
+        for texts in readings(turn.text)
+        for text in texts
     ]
 
 
-def window_texts(text: str, size: int = WINDOW_CHARACTERS) -> list[str]:
-    """A text cut into windows of about the same length, between sentences where there are any.
+def readings(text: str) -> list[tuple[str, ...]]:
+    """Each sentence of a text: alone, and the windows it is in, from short to long.
 
-    >>> window_texts("I waited. Nobody came. I am furious!", size=20)
-    ['I waited. Nobody came.', 'I am furious!']
+    What is said again counts once, and a very long sentence is cut.
+
+    >>> readings("I waited for an hour. I waited for an hour. I am furious!")[1]
+    ('I am furious!', 'I waited for an hour. I am furious!', 'I waited for an hour. I am furious!')
     """
-    pieces = [piece for sentence in _SENTENCE.split(text) for piece in _pieces(sentence, size)]
-    whole = sum(len(piece) + 1 for piece in pieces)
-    target = whole / max(1, -(-whole // size))
-    parts: list[list[str]] = []
+    cut = [piece for sentence in _SENTENCE.split(text) for piece in _pieces(sentence, WINDOW_CHARACTERS[0])]
+    sentences: list[str] = []
+    for piece in dict.fromkeys(cut):
+        if sentences and len(sentences[-1]) < SHORT_SENTENCE:
+            sentences[-1] += f" {piece}"
+        else:
+            sentences.append(piece)
+    sentences = sentences or [text]
+    return list(zip(sentences, *(_windows(sentences, size) for size in WINDOW_CHARACTERS), strict=True))
+
+
+def _windows(sentences: Sequence[str], size: int) -> list[str]:
+    """For each sentence its window: sentences in a row of about the same length in all."""
+    whole = sum(len(sentence) + 1 for sentence in sentences)
+    target = whole / -(-whole // size)
+    numbers: list[int] = []
     done = 0
-    for piece in pieces:
-        if not parts or done + len(piece) / 2 > target * len(parts):
-            parts.append([])
-        parts[-1].append(piece)
-        done += len(piece) + 1
-    return [" ".join(window) for window in parts] or [text]
+    for sentence in sentences:
+        numbers.append(int((done + len(sentence) / 2) / target))
+        done += len(sentence) + 1
+    joined: dict[int, str] = {}
+    for number, sentence in zip(numbers, sentences, strict=True):
+        joined[number] = f"{joined[number]} {sentence}" if number in joined else sentence
+    return [joined[number] for number in numbers]
 
 
 def _pieces(sentence: str, size: int) -> list[str]:
@@ -101,24 +119,23 @@ def _pieces(sentence: str, size: int) -> list[str]:
 
 
 def pooled(probabilities: Floats, mix: Floats) -> Floats:
-    """Pool the answers to the windows of a turn, a row each; `mix` is how common the labels are.
+    """Pool the answers to the readings of a turn, of the shape (sentences, readings, labels); `mix` is how common the
+    labels are.
 
-    Most of a long complaint is a plain report, which is no evidence against the sentence that says how the writer
-    feels. So a window counts more the further its answer is from the mix (by Kullback-Leibler divergence). All labels
-    but the most common one count as equally rare: a rare emotion is no better evidence than another.
+    The log-odds of each label against the most common one are averaged over the readings of a sentence, so that an
+    emotion counts if it shows alone and in context. A power mean over the sentences then leans to the strongest, for
+    most of a long complaint is a plain report; but the longer the turn, the surer a single sentence has to be.
 
-    >>> answers = np.array([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9]])
-    >>> int(pooled(answers, np.array([0.8, 0.2])).argmax())
-    1
+    >>> plain, angry = [[0.9, 0.1]] * 3, [[0.1, 0.9]] * 3
+    >>> [int(pooled(np.array([plain] * many + [angry]), np.array([0.8, 0.2])).argmax()) for many in (4, 400)]
+    [1, 0]
     """
-    safe = np.clip(probabilities, 1e-9, 1.0)
-    most = np.clip(mix.max(), 1e-9, 1 - 1e-9)
-    expected = np.where(np.arange(len(mix)) == mix.argmax(), most, (1 - most) / (len(mix) - 1))
-    surprise = (safe * np.log(safe / expected)).sum(1)
-    weights = np.exp(_SURPRISE * (surprise - surprise.max()) + _LATE * np.linspace(0, 1, len(safe)))
-    # One row at a time, so that the sum does not depend on how numpy multiplies matrices.
-    answer = (probabilities * weights[:, None]).sum(0)
-    return np.asarray(answer / answer.sum())
+    logs = np.log(np.clip(probabilities, _LEAST, 1))
+    odds = (logs - logs[:, :, [mix.argmax()]]).mean(1)
+    weights = np.exp(_LATE * np.linspace(0, 1, len(odds)))
+    # Summed one row at a time, so that the answer does not depend on how numpy multiplies matrices.
+    means = ((np.exp(_POWER * odds) * weights[:, None]).sum(0) / weights.sum()) ** (1 / _POWER)
+    return np.asarray(means / means.sum())
 
 
 def too_long(examples: Sequence[Example]) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.text import masked
 from emoscope.detector.bundle import PRESETS, Bundle, Head, folder_hash, resolve
-from emoscope.detector.long_turns import pooled, shortened_example, too_long, windows
+from emoscope.detector.long_turns import READINGS, pooled, shortened_example, too_long, windows
 from emoscope.models.block import LONG_MESSAGE, Block, Floats, Prediction, Truncated
 
 BLOCK = "model"  # the folder of the block
@@ -71,7 +71,7 @@ class FittedModel:
     def infer(self, head: Head, examples: Sequence[Example]) -> tuple[Floats, Truncated]:
         """The probabilities of a head's labels under its training prior, and which examples were truncated.
 
-        If the turn to be labelled is too long for the model, it is read in windows and their answers are pooled.
+        If the turn to be labelled is too long for the model, its sentences are read and their answers are pooled.
         """
         block = self.block.of_head(head.name)
         if all(len(turn.text) <= LONG_MESSAGE for each in examples for turn in each.dialogue.turns):
@@ -89,9 +89,13 @@ class FittedModel:
         rows = [[places[window.dialogue, window.turn] for window in part] for part in parts]
         mix = np.array([head.trained[label] for label in head.labels])
         probabilities = [
-            pooled(answers[each], mix) if place in overlong else answers[each[0]] for place, each in enumerate(rows)
+            pooled(answers[each].reshape(-1, READINGS, len(mix)), mix) if place in overlong else answers[each[0]]
+            for place, each in enumerate(rows)
         ]
-        truncated = np.array([cut[each].any() for each in rows])
+        # What does not fit into a longer window is read with the sentence alone.
+        truncated = np.array(
+            [cut[each[:: READINGS if place in overlong else 1]].any() for place, each in enumerate(rows)]
+        )
         return np.stack(probabilities), truncated | too_long(examples)
 
     def infer_texts(self, head: Head, dialogues: Sequence[Sequence[str]]) -> tuple[Floats, Truncated]:

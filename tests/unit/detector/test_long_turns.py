@@ -6,7 +6,15 @@ import pytest
 import emoscope
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.detector.detector import Detector
-from emoscope.detector.long_turns import READ_CHARACTERS, pooled, read_spans, shortened, window_texts
+from emoscope.detector.long_turns import (
+    READ_CHARACTERS,
+    READINGS,
+    SHORT_SENTENCE,
+    pooled,
+    read_spans,
+    readings,
+    shortened,
+)
 from emoscope.models.block import LONG_MESSAGE, Block
 
 REPORT = (
@@ -38,13 +46,15 @@ def _count(detector: Detector, monkeypatch: pytest.MonkeyPatch) -> list[Example]
 
 
 @pytest.mark.parametrize(
-    "text", ["😂" * 3_000_000, "a" * 3_000_000, "no way! " * 400_000], ids=["emoji", "letters", "words"]
+    "text",
+    ["😂" * 3_000_000, "a" * 3_000_000, "no way! " * 400_000, ". ".join(map(str, range(100_000)))],
+    ids=["emoji", "letters", "words", "sentences"],
 )
 def test_cost_is_bounded(detector: Detector, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = _count(detector, monkeypatch)
     found = detector.detect(["hi", text, text])
     assert found.truncated
-    assert len(asked) <= 2 + 2 * READ_CHARACTERS // 160
+    assert len(asked) <= 2 + 2 * READ_CHARACTERS // SHORT_SENTENCE
     assert max(len(turn.text) for example in asked for turn in example.dialogue.turns) <= READ_CHARACTERS + 1
     assert len(detector.predict_examples([Example.last(Dialogue.of([text]))])) == 1
 
@@ -83,18 +93,36 @@ def test_short_turns_are_asked_once_and_as_they_are(detector: Detector, monkeypa
     assert len(dialogue.turns[-1].text) <= LONG_MESSAGE
 
 
-def test_windows_cover_the_text() -> None:
-    for text in (REPORT, "word " * 300, "x" * 1_000, "One.\n\nTwo.\nThree.", ""):
-        texts = window_texts(text)
-        assert "".join("".join(texts).split()) == "".join(text.split())
-        assert all(len(window) <= 2 * 160 for window in texts)
+def test_readings_cover_the_text() -> None:
+    for text in (REPORT, " ".join(map(str, range(300))), "x" * 150, "One.\n\nTwo.\nThree.", ""):
+        for texts in zip(*readings(text), strict=True):
+            assert "".join("".join(dict.fromkeys(texts)).split()) == "".join(text.split())
+            assert all(len(each) <= 2 * 320 for each in texts)
 
 
-def test_plain_windows_do_not_outvote_an_emotion() -> None:
+def test_sentence_is_read_alone_and_in_its_windows() -> None:
+    for sentence, *around in readings(REPORT + FURIOUS):
+        assert all(sentence in window for window in around)
+    assert readings("I am fine. " * 100) == [("I am fine.",) * READINGS]
+
+
+def test_plain_sentences_do_not_outvote_an_emotion() -> None:
     mix = np.array([0.8, 0.1, 0.1])
-    plain, angry = [0.97, 0.02, 0.01], [0.05, 0.9, 0.05]
+    plain, angry = [[0.97, 0.02, 0.01]] * READINGS, [[0.02, 0.96, 0.02]] * READINGS
     assert pooled(np.array([plain] * 9 + [angry]), mix).argmax() == 1
-    assert pooled(np.array([plain] * 10), mix) == pytest.approx(plain)
+    assert pooled(np.array([plain] * 10), mix) == pytest.approx(plain[0])
+
+
+def test_an_emotion_shows_alone_and_in_its_windows() -> None:
+    mix = np.array([0.8, 0.1, 0.1])
+    plain, angry = [0.97, 0.02, 0.01], [0.1, 0.8, 0.1]
+    assert pooled(np.array([[plain] * READINGS] * 9 + [[angry, plain, plain]]), mix).argmax() == 0
+
+
+def test_plain_report_has_no_emotion(detector: Detector) -> None:
+    usual = max(detector.training_prior, key=lambda label: detector.training_prior[label])
+    for text in (REPORT, "I am fine. " * 100):
+        assert detector.detect([text]).label == usual
 
 
 def test_masked_turn_is_kept_whole() -> None:
