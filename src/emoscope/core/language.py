@@ -22,6 +22,7 @@ _MAX_CHARACTERS = 1_000  # enough to identify the language
 _LETTERS_BESIDE = 4
 # This many distinct words without a common English one are not English.
 _STRANGE = 6
+_EMOTIONS = "other_emotions.txt"
 
 
 def language_of(text: str) -> Language:
@@ -40,7 +41,7 @@ def language_of(text: str) -> Language:
     script = "".join(_OTHER_SCRIPT.findall(text))
     words = {_LONG_RUN.sub(r"\1\1", word) for word in _WORD.findall(_OTHER_SCRIPT.sub(" ", text))}
     known = len(words & english)
-    strange = len(words & foreign)
+    strange = len(words & foreign) + len(words & _telling())
     unknown = len(words - english - foreign - listed_words("anywhere.txt"))
     accented = sum(not word.isascii() for word in words)
     other_script = len(script) >= 2 and len(script) > sum(map(len, words))
@@ -59,5 +60,10 @@ def language_of(text: str) -> Language:
 def common_words() -> tuple[frozenset[str], frozenset[str]]:
     """Common English words, and common words of other languages that are not also English."""
     english = listed_words("english.txt", "chat.txt")
-    others = listed_words("spanish.txt", "hindi.txt", "other_languages.txt")
+    others = listed_words("spanish.txt", "hindi.txt", "other_languages.txt", _EMOTIONS)
     return english, others - english - listed_words("anywhere.txt")
+
+
+def _telling() -> frozenset[str]:
+    """Words of other languages that count twice: one alone tells that a short message is not English."""
+    return listed_words(_EMOTIONS)

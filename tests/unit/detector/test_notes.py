@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import emoscope
+from benchmarks.quality.notes import written_messages
 from emoscope.core.language import language_of
 from emoscope.core.self_harm import mentions_self_harm
 from emoscope.detector.notes import LANGUAGE_NOTES, SELF_HARM_NOTE, notes_of, notes_of_all
@@ -16,6 +17,7 @@ OTHER = [
     "я очень рад за тебя", "今日はとても悲しいです", "나 너무 화가 나",
     "मैं बहुत खुश हूँ",
     "أنا سعيد جدا اليوم", "我今天很难过",
+    "te odio", "je t'aime", "ti odio", "vaffanculo", "scheiße", "oye I am so happy",
 ]  # fmt: skip
 ENGLISH = [
     "omg ur sooo funny lmaooo 😂😂", "Ravi and Siobhán went to São Paulo with José", "ikr smh rn tbh", "LOL",
@@ -23,6 +25,7 @@ ENGLISH = [
     "k", "wtf dude i cant even", "see u tmrw @ 5pm http://t.co/x", "¯\\_(ツ)_/¯ whatever", "café au lait pls",
     "Die, my darling",
     "ain't nobody got time fo dat", "I'm so happy for you!!", "Ben! Ben! Ben!", "déjà vu, I was here before",
+    "gracias amigo!", "danke, see you tomorrow", "ciao Bella", "such angst", "so content", "that's rotten, moe",
 ]  # fmt: skip
 
 
@@ -34,6 +37,13 @@ def test_other_languages_are_noticed(text: str) -> None:
 @pytest.mark.parametrize("text", ENGLISH)
 def test_english_is_not_flagged(text: str) -> None:
     assert language_of(text) == "english"
+
+
+def test_short_messages_of_feeling_are_noticed() -> None:
+    messages = written_messages()["short"]
+    noticed = [text for text in messages if language_of(text) != "english"]
+    assert len(messages) == 48
+    assert len(noticed) >= 40
 
 
 # What the quick look in C has to tell apart: words, phrases, and the spellings that hide them.
@@ -67,6 +77,7 @@ def test_not_english_is_less_sure(model: str) -> None:
     assert sum(found.scores.values()) == pytest.approx(1)
     assert detector.detect(["I am so happy 😂😂😂"]).note is None
     assert found.as_dict()["note"] == found.note
+    assert detector.detect("te odio").note == LANGUAGE_NOTES["other"]
 
 
 @pytest.mark.parametrize(
