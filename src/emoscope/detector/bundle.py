@@ -83,6 +83,7 @@ class Bundle:
         for known in (name, FORMER_HEADS.get(name)):
             if known in names:
                 return self.heads[names.index(known)]
+        names += [former for former, now in FORMER_HEADS.items() if now in names and former not in names]
         raise EmoscopeError(f"model {self.name} has no labels named {name!r}; {did_you_mean(name, names, 'it has')}")
 
     def save(self, folder: Path) -> None:
