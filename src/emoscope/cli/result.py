@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
@@ -10,6 +11,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from emoscope.cli.output import JsonOption, console, print_json
+from emoscope.core.errors import EmoscopeError
 
 
 class CommandResult(NamedTuple):
@@ -47,13 +49,13 @@ def plain(text: str) -> Text:
 
 
 class CommandGroup(typer.Typer):
-    """A group of commands that adds the option `--json` to those that return a `CommandResult`."""
+    """A group of commands that adds `--json` to those that return a `CommandResult`, and takes no `-` for a path."""
 
     def command(  # type: ignore[override]
         self, name: str | None = None, **options: Any
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         register = super().command(name, **options)
-        return lambda function: register(with_json(function))
+        return lambda function: register(with_json(without_pipes(function)))
 
 
 def with_json(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,6 +69,25 @@ def with_json(command: Callable[..., Any]) -> Callable[..., Any]:
         result.print(as_json=as_json)
 
     return with_parameters(command, run, [*signature.parameters.values(), option("as_json", JsonOption, False)])
+
+
+def without_pipes(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a command so that `-` for a path is an error; options that take `-` for a pipe are texts."""
+
+    @wraps(command)
+    def run(*given: Any, **arguments: Any) -> Any:
+        for name, value in arguments.items():
+            if isinstance(value, Path):
+                refuse_pipe(name, value)
+        return command(*given, **arguments)
+
+    return run
+
+
+def refuse_pipe(name: str, path: str | Path) -> None:
+    """Raise an error if a path is `-`, which would become a file of that name."""
+    if str(path) == "-":
+        raise EmoscopeError(f"{name.replace('_', '-')}: expected the name of a file or folder; `-` is no pipe here")
 
 
 def option(name: str, annotation: object, default: object = None) -> inspect.Parameter:

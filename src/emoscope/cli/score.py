@@ -18,7 +18,7 @@ from emoscope.cli.options import (
     chosen_engine,
 )
 from emoscope.cli.output import ProgressLines, bars, console, duration, stdout_to_stderr, table
-from emoscope.cli.result import CommandResult
+from emoscope.cli.result import CommandResult, refuse_pipe
 from emoscope.core.counts import counted
 from emoscope.core.errors import Interrupted
 
@@ -67,6 +67,7 @@ def score_cli(
 
     from emoscope.scoring import score
 
+    refuse_pipe("output", output)
     chosen = chosen_engine(engine, ray_address)
     lines, kept, reached = ProgressLines("score"), 0, ""
     started = time.perf_counter()

@@ -1,6 +1,8 @@
 """`emoscope train`, `emoscope crossvalidate` and `emoscope predict`."""
 
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -24,6 +26,7 @@ from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import check_other_file
 from emoscope.evaluation.provenance import write_provenance
+from emoscope.tables import PIPE
 from emoscope.tasks import get_task
 
 WorkersOption = Annotated[
@@ -137,7 +140,7 @@ def predict_cli(
         ),
     ],
     task: TaskOption,
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")],
+    output: Annotated[str, typer.Option("--output", "-o", help="File to write; `-` for standard output.")],
     input: Annotated[Path | None, typer.Option("--input", "-i", help="An official file of the task.")] = None,
     split: Annotated[str | None, typer.Option(help="Instead of --input: a split of the task's data.")] = None,
     format: Annotated[
@@ -156,17 +159,26 @@ def predict_cli(
     chosen, folder = get_task(task), resolve(run)
     predict = predictor(folder, chosen)
     _, source = task_and_path(task, input, split, data, option="--input")
-    check_other_file(output, source)
+    if output != PIPE:
+        check_other_file(output, source)
     with console(stderr=True).status(escape(f"reading {source}")):
         examples = list(chosen.read(source))
     with console(stderr=True).status(f"labelling {len(examples):,} examples"):
         labels = predict(examples)
-    if format == "labels":
-        chosen.write_labels(output, labels)
-    else:
-        chosen.write_submission(output, examples, labels, {"name": name, "email": email})
     learnt = learnt_overlap(folder, chosen, examples)
-    write_provenance(output, run, learnt)
-    print_learnt(output, learnt)
+    with TemporaryDirectory() as scratch:
+        written = Path(scratch, "standard output") if output == PIPE else Path(output)
+        if format == "labels":
+            chosen.write_labels(written, labels)
+        else:
+            chosen.write_submission(written, examples, labels, {"name": name, "email": email})
+        if output == PIPE:
+            sys.stdout.buffer.write(written.read_bytes())
+        else:
+            write_provenance(written, run, learnt)
+    print_learnt(written, learnt)
     value = {"task": chosen.name, "model": run, "labels": len(labels), "output": output, "learnt": learnt}
-    return CommandResult(value, f"{len(labels):,} labels written to {output}", stderr=True)
+    text = f"{len(labels):,} labels written to "
+    if output == PIPE:
+        return CommandResult(None, text + written.name, stderr=True)
+    return CommandResult(value, text + output, stderr=True)

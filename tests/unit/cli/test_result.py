@@ -1,12 +1,15 @@
 """Results of commands are printed in one way: for people, or with `--json` for programs."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from emoscope.cli.output import console, table
 from emoscope.cli.result import CommandGroup, CommandResult, with_json
+from kits.corpus_command import run
+from kits.emocontext_files import make_corpus
 
 RESULTS = {
     "line": CommandResult({"n": 1}, "[one] line"),
@@ -48,6 +51,35 @@ def test_people_and_programs_get_the_same_answer(name: str, out: str, error: str
         assert (for_programs.stdout, for_programs.stderr) == (out, error)
     else:
         assert json.loads(for_programs.stdout) == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "card default -o -", "train nano -t emocontext -o -", "export run -o -", "score a.csv -o -",
+        "evaluate out.txt -t iest --gold gold.txt --html -", "transfer iest --plot -",
+        "corpus filter a.csv -o -", "corpus aggregate a.csv -o -", "challenge template iest -o -",
+        "corpus annotate-export study --labels -", "distil bundle a b -o -", "data stats iest --plots -",
+    ],
+)  # fmt: skip
+def test_no_file_is_named_like_a_pipe(arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, shown, message = run(*arguments.split())
+    assert (code, shown) == (2, "")
+    assert message.endswith(": expected the name of a file or folder; `-` is no pipe here")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("format", ["official", "labels"])
+def test_predictions_go_to_a_pipe(format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = make_corpus(tmp_path)
+    predict = ("predict", "nano", "-t", "emocontext", "--split", "dev", "--data", data, "--format", format)
+    assert run(*predict, "-o", tmp_path / "out.txt")[0] == 0
+    monkeypatch.chdir(tmp_path)
+    code, shown, told = run(*predict, "--json", "-o", "-")
+    assert (code, shown) == (0, (tmp_path / "out.txt").read_text(encoding="utf-8"))
+    assert "labels written to standard output" in told
+    assert not Path("-").exists()
 
 
 def test_only_a_command_with_a_result_gets_the_option() -> None:

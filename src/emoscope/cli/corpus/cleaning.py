@@ -33,7 +33,7 @@ def dedupe_cli(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="File to write, or `-`; for several files, a new folder.")
+        str, typer.Option("--output", "-o", help="File to write, or `-`; for several files, a new folder.")
     ],
     threshold: Annotated[
         float,
@@ -64,7 +64,7 @@ def dedupe_cli(
         for path, count in counts.items()
     ]
     written = table(f"Written to {output}", ["file", "read", "kept", *REASONS], rows)
-    to_pipe = str(output) == "-"
+    to_pipe = output == PIPE
     return CommandResult(None if to_pipe else {"threshold": threshold, "files": counts}, [written], stderr=to_pipe)
 
 
