@@ -132,6 +132,10 @@ def test_models_returns_labels_colours_priors_and_limits(client: TestClient) -> 
         ("/v1/detect", {"turns": ["a"], "prior": {"happy": 1}}, "prior"),
         ("/v1/detect", {"turns": ["a"], "prior": {"happy": -1, "sad": 1, "angry": 1, "others": 1}}, "prior"),
         ("/v1/detect", {"turns": ["a"], "prior": {"happy": "x", "sad": 1, "angry": 1, "others": 1}}, "prior.happy"),
+        ("/v1/detect", {"turns": [""]}, "turns"),
+        ("/v1/timeline", {"turns": ["", {"text": "  "}]}, "turns"),
+        ("/v1/explain", {"turns": ["\n"]}, "turns"),
+        ("/v1/detect/batch", {"dialogues": [{"turns": ["a"]}, {"turns": [" "]}]}, "dialogues[1].turns"),
         ("/v1/timeline", {"turns": [None]}, "turns[0]"),
         ("/v1/explain", {"turns": ["a"], "label": "bored"}, "label"),
         ("/v1/detect/batch", {"dialogues": []}, "dialogues"),
@@ -243,5 +247,8 @@ def test_internal_error_reveals_nothing(client: TestClient, monkeypatch: pytest.
 @given(st.lists(st.text(max_size=50), min_size=1, max_size=5))
 def test_any_text_gets_probabilities(client: TestClient, turns: list[str]) -> None:
     answer = client.post("/v1/detect", json={"turns": turns})
+    if not any(map(str.strip, turns)):
+        assert answer.status_code == 422
+        return
     assert answer.status_code == 200
     assert sum(answer.json()["scores"].values()) == pytest.approx(1)

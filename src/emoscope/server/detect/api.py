@@ -46,7 +46,7 @@ async def detect(body: schemas.DetectIn, request: Request, response: Response) -
     """Labels the last turn in the context of the turns before it."""
     service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
-    dialogue = dialogue_of(body.turns, limits)
+    dialogue = _spoken(body.turns, limits)
     service.access.count(client, 1)
     results = _timed(response, await service.detect(detector, [dialogue], client.name))
     return schemas.DetectOut(**results[0].as_dict(), model=service.heads.model)
@@ -59,7 +59,7 @@ async def detect_batch(body: schemas.BatchIn, request: Request, response: Respon
     if len(body.dialogues) > limits.max_dialogues:
         raise invalid("dialogues", f"has {len(body.dialogues):,} dialogues; the limit is {limits.max_dialogues:,}")
     detector = service.heads.detector(body.labels, body.prior)
-    dialogues = [dialogue_of(one.turns, limits, f"dialogues[{row}].") for row, one in enumerate(body.dialogues)]
+    dialogues = [_spoken(one.turns, limits, f"dialogues[{row}].") for row, one in enumerate(body.dialogues)]
     service.access.count(client, len(dialogues))
     results = _timed(response, await service.detect(detector, dialogues, client.name))
     return schemas.BatchOut(results=_all(results), model=service.heads.model)
@@ -70,7 +70,7 @@ async def timeline(body: schemas.TimelineIn, request: Request, response: Respons
     """Labels every turn, given only the turns before it."""
     service, limits, client = _asked(request)
     detector = service.heads.detector(body.labels, body.prior)
-    dialogue = dialogue_of(body.turns, limits)
+    dialogue = _spoken(body.turns, limits)
     service.access.count(client, len(dialogue))
     parts = list(detector.upto_each_turn(dialogue))
     results = _timed(response, await service.detect(detector, parts, client.name))
@@ -84,7 +84,7 @@ async def explain(body: schemas.ExplainIn, request: Request, response: Response)
     detector = service.heads.detector(body.labels, body.prior)
     if body.label is not None and body.label not in detector.labels:
         raise invalid("label", f"is not one of: {', '.join(detector.labels)}")
-    asked = (dialogue_of(body.turns, limits), body.label)
+    asked = (_spoken(body.turns, limits), body.label)
     results = _timed(response, await service.explain(detector, asked, client))
     return schemas.ExplainOut(**results[0].as_dict(), model=service.heads.model)
 
@@ -116,6 +116,14 @@ def dialogue_of(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "
                 field = f"{within}turns[{number}].{name}"
                 raise invalid(field, f"has {len(text):,} characters; the limit is {limits.max_characters:,}")
     return Dialogue(tuple(Turn(turn.text, turn.speaker) for turn in turns), id)
+
+
+def _spoken(turns: Sequence[schemas.TurnIn], limits: Limits, within: str = "") -> Dialogue:
+    """Like `dialogue_of`; a Problem also if no turn has text."""
+    dialogue = dialogue_of(turns, limits, within)
+    if not any(map(str.strip, dialogue.texts)):
+        raise invalid(f"{within}turns", "has nothing to label: the turns have no text")
+    return dialogue
 
 
 def _all(detections: Sequence[Detection]) -> list[schemas.DetectionOut]:

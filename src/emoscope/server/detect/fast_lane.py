@@ -180,7 +180,8 @@ def _question(
             if len(turn.text) > limits.max_characters or len(turn.speaker or "") > limits.max_characters:
                 return None
         dialogues.append(Dialogue(made))
-    return dialogues, question.get("labels"), question.get("prior")
+    spoken = all(any(map(str.strip, dialogue.texts)) for dialogue in dialogues)
+    return (dialogues, question.get("labels"), question.get("prior")) if spoken else None
 
 
 _PARTS = 64  # bodies in more pieces arrive slowly, and are left to the routes, which limit the time

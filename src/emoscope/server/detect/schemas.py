@@ -58,12 +58,22 @@ def _conversation(turns: Any) -> Any:
     return [turn for turn in turns if not is_instruction(turn)] if isinstance(turns, list) else turns
 
 
+_WORDS: JsonDict = {"type": "string", "pattern": r"\S"}
+_SPOKEN: JsonDict = {
+    "anyOf": [
+        _WORDS,
+        {"type": "object", "properties": {"text": _WORDS}, "required": ["text"]},
+        {"type": "object", "properties": {"content": _WORDS}, "required": ["role", "content"]},
+    ]
+}
 Turns = Annotated[
     list[TurnIn],
     BeforeValidator(_conversation),
     Field(
         min_length=1,
-        description="The turns, oldest first; messages of the roles system, developer and tool are skipped",
+        description="The turns, oldest first, one at least with text; messages of the roles system, developer and tool "
+        "are skipped",
+        json_schema_extra={"contains": _SPOKEN},
     ),
 ]
 LabelSet = Annotated[
