@@ -16,6 +16,8 @@ from emoscope.core.errors import EmoscopeError
 if TYPE_CHECKING:
     from emoscope.core.dialogue import Detection
 
+_SHOWN = 400  # characters of a turn on the screen
+_GAP = " ... "
 _DOCUMENTS = (".doc", ".docx", ".html", ".ods", ".pdf", ".xls", ".xlsx", ".xml", ".zip")
 
 
@@ -26,8 +28,13 @@ def file_arguments(arguments: Sequence[str]) -> list[str]:
     named = [argument for argument in arguments if argument == PIPE or _names_file(argument)]
     existing = [argument for argument in arguments if argument == PIPE or _exists(argument)]
     if not named and len(existing) < len(arguments):
+        if not any(map(str.strip, arguments)):
+            raise EmoscopeError("nothing to label: the turns have no text")
         for argument in filter(_resembles_file, arguments):
             print(f"note: there is no file {argument!r}; it was read as what somebody said", file=sys.stderr)
+        for argument in filter(_is_json, arguments):
+            said = f"note: {elided(argument, 60)} was read as what somebody said"
+            print(f"{said}; JSON goes into a file, or a pipe: echo '...' | emoscope detect -", file=sys.stderr)
         return []  # a turn may happen to be the name of a file
     if missing := [argument for argument in arguments if argument not in existing]:
         if len(named) == len(arguments):
@@ -49,6 +56,19 @@ def _resembles_file(argument: str) -> bool:
 
     suffix = "" if any(map(str.isspace, argument)) else Path(argument).suffix.lower()
     return suffix in _DOCUMENTS or bool(get_close_matches(suffix, SUFFIXES, n=1, cutoff=0.8))
+
+
+def _is_json(argument: str) -> bool:
+    """Whether a turn is a JSON object or list."""
+    if argument.strip()[:1] not in ("{", "["):
+        return False
+    import json
+
+    try:
+        json.loads(argument)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _exists(argument: str) -> bool:
@@ -78,7 +98,7 @@ def show_detections(turns: Sequence[str], detections: "list[Detection]") -> None
         sure = detection.score if detection.label is None else detection.scores[detection.label]
         padding = " " * (9 - len(detection.label or "unsure"))
         answer = f"{coloured(detection.label)}{padding}{sure:6.1%} {block * round(sure * 10):<10}"
-        screen.print(f"{answer}  {escape(text)}")
+        screen.print(f"{answer}  {escape(elided(text, _SHOWN))}")
         if detection.note:
             screen.print(f"[dim]{' ' * 27}note: {escape(detection.note)}[/]")
     if any(detection.truncated for detection in detections):
@@ -114,6 +134,16 @@ def encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def elided(text: str, length: int) -> str:
+    """A text of at most this length: of a longer one, the start and the end.
+
+    >>> elided("abcdefghijklmnop", 11)
+    'abc ... nop'
+    """
+    half = (length - len(_GAP)) // 2
+    return text if len(text) <= length else f"{text[:half]}{_GAP}{text[-half:]}"
 
 
 def coloured(label: str | None) -> str:

@@ -185,6 +185,25 @@ def test_a_mistyped_file_name_is_noted(turn: str, noted: bool, tmp_path: Path) -
     assert done.stderr == (said if noted else "")
 
 
+@pytest.mark.parametrize(
+    ("turn", "noted"), [('{"text": "I am so angry"}', True), (' ["hi"]', True), ("[laughs]", False), ("{", False)]
+)
+def test_json_as_a_turn_is_noted(turn: str, noted: bool) -> None:
+    done = emoscope("detect", turn)
+    assert done.returncode == 0
+    said = f"note: {turn} was read as what somebody said; JSON goes into a file, or a pipe: "
+    assert done.stderr == (f"{said}echo '...' | emoscope detect -\n" if noted else "")
+
+
+def test_of_a_long_turn_the_screen_shows_both_ends() -> None:
+    turn = "first " + "word " * 4000 + "last"
+    shown = emoscope("detect", turn).stdout
+    assert len(shown) < 1000
+    assert re.search(r"first .* \.\.\. .*last", shown, re.DOTALL)
+    answered = emoscope("detect", "-", "--format", "text", "--json", stdin=turn.encode()).stdout
+    assert json.loads(answered)[0]["turns"] == [turn]
+
+
 def test_a_negative_seed_is_refused() -> None:
     code, _, said = run("evaluate", "p.txt", "--task", "iest", "--gold", "g.txt", "--seed", "-1")
     assert code == 2
@@ -197,6 +216,11 @@ def test_a_negative_seed_is_refused() -> None:
         (["detect", "missing.csv"], "missing.csv: no such file"),
         (["detect", "hi", "--model", "nowhere"], "no model named 'nowhere'"),
         (["detect", "hi", "--model", "defualt"], "did you mean 'default'?"),
+        (["detect", "hi", "--labels", "ekmann"], "has no labels named 'ekmann'; did you mean 'ekman'?"),
+        (["detect", "hi", "--labels", "moods"], "it has: general, emocontext, emotionx, iest, ekman"),
+        (["detect", "hi", "--labels", "ekman", "--model", "nano"], "no labels named 'ekman'; it has: emocontext"),
+        (["detect", ""], "nothing to label: the turns have no text"),
+        (["detect", "--json", "   ", "\n"], "nothing to label: the turns have no text"),
         (["detect", "hi", "--prior", "happy"], "--prior: expected label=number"),
         (["detect", "hi", "--prior", "sad=1,happy=1,sad=2"], "--prior: names a label twice"),
         (["train", "nanu", "--task", "emocontext", "-o", "x"], "no system named 'nanu'; did you mean 'nano'?"),
