@@ -266,7 +266,8 @@ def demo_cli(model: ModelOption = "default") -> None:
     from emoscope.detector import load
 
     demo = json.loads(files("emoscope.cli").joinpath("demo.json").read_text(encoding="utf-8"))
-    misleading, conversation = [entry["turns"] for entry in demo["misleading"]], demo["conversation"]
+    misleading = [entry["turns"] for entry in demo["misleading"]]
+    conversation = [turn["text"] for turn in demo["conversation"]]
     detector = load(model)
     loaded = time.perf_counter()
     screen = console()

@@ -13,7 +13,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from emoscope import load
+from emoscope import cli, load
+from emoscope.server.detect.pages import EXAMPLE
 from emoscope.tables import read_records
 from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
@@ -360,6 +361,17 @@ def test_demo_answers_as_a_reader_does() -> None:
         assert answer == reader
     assert shown.count("a reader:") == 3
     assert "a second" in shown
+
+
+@pytest.mark.parametrize("model", ["default", "open", "nano"])
+def test_the_demos_conversation_gets_the_labels_of_a_reader(model: str) -> None:
+    text = (Path(cli.__file__).parent / "demo.json").read_text(encoding="utf-8")
+    conversation = json.loads(text)["conversation"]
+    own = {"joy": "happy", "sadness": "sad", "anger": "angry", "neutral": "others"} if model == "nano" else {}
+    found = [answer.label for answer in load(model).timeline([turn["text"] for turn in conversation])]
+    for turn, label in zip(conversation, found, strict=True):
+        assert label in [own.get(name, name) for name in turn["reader"].split("/")], turn["text"]
+    assert [turn["text"] for turn in conversation] == re.findall(r": (.*)", EXAMPLE)
 
 
 @pytest.mark.data

@@ -5,10 +5,12 @@ from collections import Counter
 from pathlib import Path
 
 import emoscope
+from emoscope.core.dialogue import Dialogue
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import resolve
 from emoscope.distil.everyday import GENERAL, JOINED_CHARACTERS, everyday_examples, joined_examples, vote_shares
 from emoscope.evaluation.behaviour import near_copies
+from emoscope.evaluation.behaviour.cases import Functionality
 
 
 def test_situations_are_taught_whole_or_not_at_all() -> None:
@@ -42,6 +44,9 @@ def test_no_dialogue_of_the_demo_is_taught() -> None:
     taught = {tuple(turn.lower() for turn in example.context.texts) for example in everyday_examples()}
     assert not shown & taught
     assert not {turns[0] for turns in shown} & {turn for turns in taught for turn in turns}
+    dialogues = [*shown, tuple(turn["text"] for turn in demo["conversation"])]
+    cases = [Functionality("demo", turns[0], (Dialogue.of(turns),), ("joy",)) for turns in dialogues]
+    assert near_copies([example.context for example in everyday_examples()], cases) == []
 
 
 def test_open_learnt_only_from_what_allows_any_use() -> None:

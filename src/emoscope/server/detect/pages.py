@@ -32,7 +32,7 @@ CONTEXT = 5  # turns sent before a part, as context
 PREVIEW = 5  # rows in the preview of a table
 _MEDIA = {"csv": "text/csv; charset=utf-8", "json": "application/json", "svg": "image/svg+xml"}
 EXAMPLE = """Mia: hey, are you there?
-Tom: yes! how was the exam?
+Tom: yes, how was the exam?
 Mia: I passed!!! I am so happy 😂😂
 Tom: wow, congratulations :)
 Mia: thank you so much
@@ -40,8 +40,9 @@ Tom: are you going to celebrate?
 Mia: no, my best friend is ignoring me again 😭
 Tom: oh no, what happened?
 Mia: she lied to me. I hate liars 😡
-Tom: come over, we'll watch something funny
-Mia: ok, I'll be there at 8"""
+Tom: that is so mean
+Mia: anyway, when is dinner?
+Tom: at eight, my sister is cooking"""
 SHORT_EXAMPLE = """Ana: I got the job!!!
 Ben: no way, congratulations!
 Ana: I can't stop smiling
