@@ -3,9 +3,9 @@
     python -m benchmarks.quality.notes --data DATA
 
 The messages in other languages were written for this (`languages.tsv`), `short` ones in the ten languages of
-`other_emotions.txt`; none was used to make the rule or its word lists. The English ones are EmoContext's development set (which has a few messages in Hindi), GoEmotions' and MELD's
-test sets, and the behaviour suite. Also printed: how many of them are noted as speaking of self-harm, and what the
-notes cost.
+`other_emotions.txt`; none was used to make the rule or its word lists. The English ones are EmoContext's development
+set (which has a few messages in Hindi), GoEmotions' and MELD's test sets, and the behaviour suite. Also printed: how
+many of them are noted as speaking of self-harm, and what the notes cost.
 """
 
 import csv
