@@ -138,7 +138,7 @@ def test_a_file_without_any_text_is_a_negative_answer(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("chats")
 def test_an_empty_turn_is_not_the_working_folder() -> None:
-    assert set(json.loads(detect("", "--json"))) == {"label", "scores", "truncated", "note"}
+    assert set(json.loads(detect("", "hello", "--json"))) == {"label", "scores", "truncated", "note"}
 
 
 @pytest.mark.usefixtures("chats")
