@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue, Example
+from emoscope.core.files import whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import Metric, standard_metric
 from emoscope.distil.everyday import GENERAL, everyday_examples
@@ -15,6 +16,8 @@ from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.readers import read_goemotions
 
 HELD_OUT = "held-out tenth of the training data"
+ACCEPTED = "where two emotions are acceptable, the more probable one counts"
+OUTSIDER = Path(__file__).with_name("outsider.tsv")  # accepted emotions, kind, turns
 SHORT_NAMES = {
     "emocontext": "EmoContext",
     "emotionx-friends": "EmotionX Friends",
@@ -42,16 +45,34 @@ def goemotions_test(root: Path) -> list[Example]:
     return [Example(Dialogue.of([text]), 0, label) for text, label in comments if label is not None]
 
 
+def outsider_examples() -> list[Example]:
+    """Messages and dialogues written by somebody who knew neither data nor rules; `votes` has all accepted emotions."""
+    examples = []
+    for line in whole_text(OUTSIDER).splitlines():
+        accepted, _, *turns = line.split("\t")
+        labels = accepted.split("/")
+        votes = {label: 2 - bool(place) for place, label in enumerate(labels)}
+        examples.append(Example(Dialogue.of(turns), len(turns) - 1, labels[0], votes=votes))
+    return examples
+
+
 def _everyday(label: str, alone: bool) -> DataSet:
     def read(root: Path) -> list[Example]:
         del root
         return [e for e in everyday_examples(held_out=True) if (e.turn == 0) == alone]
 
-    note = "where two emotions are acceptable, the more probable one counts"
-    return DataSet("general", label, "held-out situations", read, standard_metric("macro-f1"), (note,))
+    return DataSet("general", label, "held-out situations", read, standard_metric("macro-f1"), (ACCEPTED,))
 
 
 DATA_SETS = (
+    DataSet(
+        "general",
+        "Messages and dialogues",
+        "by an outsider",
+        lambda _: outsider_examples(),
+        standard_metric("macro-f1"),
+        (ACCEPTED,),
+    ),
     _everyday("Everyday messages", alone=True),
     _everyday("Everyday dialogues", alone=False),
     DataSet(

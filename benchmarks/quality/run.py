@@ -122,7 +122,7 @@ def _measure(
             examples = [e for e, met in zip(examples, learnt.known(examples), strict=True) if not met]
             print(f"{data.name}, {data.split}: without {overlap} that the model met elsewhere")
         elif optimistic:
-            notes += (f"optimistic, because the model learnt {overlap}, itself or through its teachers",)
+            notes = (f"optimistic: its teachers, or versions that it continues, learnt {overlap}",)
         else:
             problem = f"the model learnt {overlap}; they are no test of it (--optimistic scores them, with a note)"
             raise EmoscopeError(f"{data.name}, {data.split}: {problem}")

@@ -63,6 +63,8 @@ def test_dialogues_of_emocontexts_table_1() -> None:
         == "anger"
     )
     assert detector.detect(["I was hurt by u more", "You didn't mean it.", "say u love me"]).label == "sadness"
+    internship = ["I just qualified for the internship", "WOOT! Congratulations!", "I started crying"]
+    assert detector.detect(internship).label == "joy"
 
 
 def test_detect_timeline() -> None:

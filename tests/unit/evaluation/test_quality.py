@@ -9,10 +9,11 @@ import pytest
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.detector.bundle import PRESETS, resolve
-from emoscope.distil.everyday import everyday_examples
+from emoscope.distil.everyday import GENERAL, everyday_examples
 from emoscope.distil.pool import TASKS, add_sources
 from emoscope.distil.student import HEADS
 from emoscope.evaluation.behaviour import near_copies, read_suite
+from emoscope.evaluation.behaviour.cases import Functionality
 from emoscope.evaluation.card import card_text
 from emoscope.evaluation.results import read_results
 from kits.affect_files import make_data
@@ -25,7 +26,7 @@ from benchmarks.common.tables import write_rows
 from benchmarks.quality import places, quantisation
 from benchmarks.quality.behaviour import read_checks
 from benchmarks.quality.card_numbers import unsupported_numbers
-from benchmarks.quality.data_sets import DATA_SETS, goemotions_test, held_out_tenths
+from benchmarks.quality.data_sets import DATA_SETS, goemotions_test, held_out_tenths, outsider_examples
 from benchmarks.quality.facts import renewed
 from benchmarks.quality.render import render
 from benchmarks.quality.run import rerun_behaviour, run, run_behaviour
@@ -182,6 +183,14 @@ def test_the_real_test_sets_are_whole(data_folder: Path) -> None:
 
 def test_no_hand_written_check_is_nearly_taught() -> None:
     assert near_copies([example.context for example in everyday_examples()], read_checks()) == []
+
+
+def test_the_outsiders_dialogues_are_whole_and_none_is_nearly_taught() -> None:
+    examples = outsider_examples()
+    assert len(examples) == 402
+    assert {example.label for example in examples} == set(GENERAL)
+    cases = [Functionality("outsider", "", (each.context,), tuple(each.votes)) for each in examples]
+    assert near_copies((example.context for example in everyday_examples()), cases) == []
 
 
 @pytest.mark.usefixtures("quality")
