@@ -5,6 +5,7 @@ dialogues of a situation are either used for training or held out, which tests g
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.resources import files
 
 import numpy as np
@@ -17,6 +18,7 @@ from emoscope.models.ensembles.folds import fold_number
 GENERAL = ("neutral", "joy", "sadness", "anger", "fear", "disgust", "surprise")
 HELD_OUT_OF = 8  # one in eight situations is held out
 JOINED = 8_000
+EXCLAIMED = 6_000
 JOINED_CHARACTERS = 320  # about as much as a student reads at once
 _VOTES = (2, 1)  # for the more likely of two emotions, and the other
 
@@ -63,6 +65,22 @@ def joined_examples(count: int = JOINED) -> list[Example]:
         text = " ".join(part.text if part.text[-1] in ".!?" else f"{part.text}." for part in others)
         examples.append(Example(Dialogue((Turn(text),)), 0, decisive.label, votes=decisive.votes))
     return examples
+
+
+def exclaimed_examples(count: int = EXCLAIMED) -> list[Example]:
+    """Everyday messages without joy or surprise, ended by exclamation marks.
+
+    Most messages with "!!" are joyful. Without these, "my son is missing!!" is answered as joy.
+    """
+    calm = [each for each in everyday_examples() if each.turn == 0 and not {"joy", "surprise"} & set(each.votes)]
+    calm = [each for each in calm if each.text[-1].isalnum() or each.text[-1] == "."]
+    draw = np.random.default_rng(0)
+    chosen = draw.choice(len(calm), size=min(count, len(calm)), replace=False)
+    marks = draw.integers(1, 4, size=len(chosen))
+    return [
+        replace(calm[place], dialogue=Dialogue((Turn(calm[place].text.rstrip(".") + "!" * number),)))
+        for place, number in zip(chosen, marks, strict=True)
+    ]
 
 
 def vote_shares(examples: Sequence[Example], labels: Sequence[str] = GENERAL) -> Floats:

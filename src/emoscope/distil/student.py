@@ -18,7 +18,15 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.frozen import FrozenModel
 from emoscope.core.learnt import LearntItems
 from emoscope.core.metrics import confusion_matrix
-from emoscope.distil.everyday import GENERAL, JOINED, everyday_examples, joined_examples, vote_shares
+from emoscope.distil.everyday import (
+    EXCLAIMED,
+    GENERAL,
+    JOINED,
+    everyday_examples,
+    exclaimed_examples,
+    joined_examples,
+    vote_shares,
+)
 from emoscope.distil.pool import (
     CALIBRATION,
     HEAD_OF,
@@ -98,6 +106,8 @@ class StudentPlan(FrozenModel):
     """How often each everyday dialogue counts."""
     joined: int = Field(default=JOINED, ge=0)
     """Number of longer messages joined from everyday ones."""
+    exclaimed: int = Field(default=EXCLAIMED, ge=0)
+    """Number of everyday messages without joy that are repeated with exclamation marks."""
     limit: int | None = Field(default=None, ge=1)
     """Examples of each source, for a trial."""
     share: float = Field(default=1.0, gt=0, le=1)
@@ -230,8 +240,8 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
         examples = everyday_examples()[: plan.limit]
         targets.repeat("general", examples, vote_shares(examples), plan.everyday, source=everyday)
     if "general" in targets.heads and plan.everyday:
-        longer = joined_examples(plan.joined)[: plan.limit]
-        targets.repeat("general", longer, vote_shares(longer), 1, source=everyday)
+        for made in (joined_examples(plan.joined), exclaimed_examples(plan.exclaimed)):
+            targets.repeat("general", made[: plan.limit], vote_shares(made[: plan.limit]), 1, source=everyday)
     return targets
 
 

@@ -8,7 +8,14 @@ import emoscope
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import resolve
-from emoscope.distil.everyday import GENERAL, JOINED_CHARACTERS, everyday_examples, joined_examples, vote_shares
+from emoscope.distil.everyday import (
+    GENERAL,
+    JOINED_CHARACTERS,
+    everyday_examples,
+    exclaimed_examples,
+    joined_examples,
+    vote_shares,
+)
 from emoscope.evaluation.behaviour import near_copies
 from emoscope.evaluation.behaviour.cases import Functionality
 
@@ -31,6 +38,17 @@ def test_longer_messages_are_joined_from_what_is_taught() -> None:
     assert max(len(example.text) for example in joined) <= JOINED_CHARACTERS + 20
     taught = {example.text.rstrip(".!?") for example in everyday_examples() if example.turn == 0}
     assert all(any(text in example.text for text in taught) for example in joined[:20])
+
+
+def test_messages_without_joy_are_repeated_with_exclamation_marks() -> None:
+    exclaimed = exclaimed_examples(300)
+    assert exclaimed == exclaimed_examples(300)
+    assert len({example.text for example in exclaimed}) == 300
+    assert all(example.text.endswith("!") and example.text[-4:] != "!!!!" for example in exclaimed)
+    assert {"neutral", "fear", "anger", "sadness"} <= {example.label for example in exclaimed}
+    assert not any({"joy", "surprise"} & set(example.votes) for example in exclaimed)
+    taught = {example.text.rstrip("."): example.label for example in everyday_examples() if example.turn == 0}
+    assert all(taught[example.text.rstrip("!")] == example.label for example in exclaimed[:50])
 
 
 def test_no_case_of_the_behaviour_suite_is_nearly_taught() -> None:
