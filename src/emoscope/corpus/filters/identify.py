@@ -32,9 +32,16 @@ _SURE, _SURE_WITHOUT_ENGLISH = 0.5, 0.35
 _FEW = 3  # words; fewer are too little for lingua
 # Addresses, masks, names, and codes such as postcodes.
 _NOT_PROSE = re.compile(r"(?:https?://|www\.)\S+|<[A-Z]+>|[@#]\w+|\S+@\S+|\b(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]+\b")
-_OTHER_SCRIPT = re.compile(r"[^\W\d_a-zA-Z\u00aa-\u024f\u1e00-\u1eff\u02b0-\u036f\u1d00-\u1dbf]+")
-# Characters of another script that count; next to Latin words, fewer are a face such as (ノ ゜ノ) or a name.
-_MIN_OTHER, _MIN_OTHER_BESIDE = 2, 4
+# A letter of another script, and the letters and marks after it; blocks from Devanagari on mix marks and letters.
+_OTHER_LETTER = r"[^\W\d_a-zA-Z\u00aa-\u036f\u1d00-\u1dbf\u1e00-\u1eff\u2100-\u214f]"
+_MARK = (
+    r"[\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u07a6-\u07b0\u0900-\u109f\u1780-\u17d3]"
+)
+_OTHER_SCRIPT = re.compile(rf"{_OTHER_LETTER}(?:{_OTHER_LETTER}|{_MARK})*")
+# Faces such as (ノ ゜ノ) and ಠ_ಠ are made of these, beside Latin letters and signs.
+_FACE = frozenset("ツッシノヽヾゝ゜ﾉﾟоωдДσεಠ益ლღงಥᴥ皿")
+# Characters of another script that count next to English words; fewer are a face or a name.
+_MIN_OTHER_BESIDE = 4
 
 
 # Languages of scripts that lingua does not know.
@@ -88,7 +95,11 @@ class LanguageIdentifier:
         other = " ".join(part for turn in turns for part in _OTHER_SCRIPT.findall(turn))
         latin = [_OTHER_SCRIPT.sub(" ", turn) for turn in turns]
         languages = {self._latin(latin)}
-        if len(other.replace(" ", "")) >= (_MIN_OTHER if languages == {UNKNOWN} else _MIN_OTHER_BESIDE):
+        if other and languages == {UNKNOWN}:
+            enough = not _FACE.issuperset(other.replace(" ", ""))
+        else:
+            enough = len(other.replace(" ", "")) >= _MIN_OTHER_BESIDE
+        if enough:
             languages.add(self._script(other))
         languages.discard(UNKNOWN)
         return "+".join(sorted({code for name in languages for code in name.split("+")})) or UNKNOWN

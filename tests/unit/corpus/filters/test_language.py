@@ -112,6 +112,30 @@ def test_emoticon_in_another_script_is_not_a_language(identifier: LanguageIdenti
     assert identifier.identify(["sorry i dropped this ノ( ゜-゜ノ)"]) == "en"
 
 
+@pytest.mark.parametrize(
+    ("expected", "text"),
+    [
+        ("or", "ହଁ"),
+        ("or", "ନା"),
+        ("or", "ମୁଁ"),
+        ("or", "ok ହଁ"),
+        ("or", "ହଁ 😂"),
+        ("hi", "हाँ"),
+        ("ko", "haha 네"),
+        ("zh", "好"),
+    ],
+)
+def test_a_word_of_one_letter_in_another_script_is_not_english(
+    identifier: LanguageIdentifier, expected: str, text: str
+) -> None:
+    assert identifier.identify([text]) == expected
+
+
+@pytest.mark.parametrize("text", ["lol ¯\\_(ツ)_/¯", "ಠ_ಠ", "ok (ノ゜-゜)ノ", "( ͡° ͜ʖ ͡°)", "(´・ω・`)", "ok ℹ️", "१२३"])
+def test_faces_and_signs_are_no_language(identifier: LanguageIdentifier, text: str) -> None:
+    assert identifier.identify([text]) == "und"
+
+
 def test_mixtures_are_kept_only_if_named() -> None:
     hinglish = ["yaar this is so boring", "kya kare ab"]
     assert reasons(LanguageFilter(["en", "hi"]), hinglish) == ["code-mixed"]
