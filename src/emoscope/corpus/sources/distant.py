@@ -119,10 +119,20 @@ def mask_names(text: str) -> str:
     >>> mask_names("@bob look:\nhttps://t.co/x or example.com/a, bob@example.com")
     '@USERNAME look:[NEWLINE]http://url.removed or http://url.removed @USERNAME'
     """
-    text = _USER.sub(USER_MASK, _URL.sub(URL_MASK, _EMAIL.sub(USER_MASK, text)))
+    text = _USER.sub(USER_MASK, _URL.sub(_masked_link, _EMAIL.sub(USER_MASK, text)))
     text = _CONTROL.sub(" ", _NEWLINE.sub(NEWLINE_MASK, text.strip())).strip()
     # Broken JSON may contain lone surrogates, which UTF-8 cannot encode.
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _masked_link(link: re.Match[str]) -> str:
+    """The mask of a link, which ends before a closing bracket that it did not open."""
+    opened = 0
+    for place, character in enumerate(link.group()):
+        opened += (character == "(") - (character == ")")
+        if opened < 0:
+            return URL_MASK + _URL.sub(_masked_link, link.group()[place:])
+    return URL_MASK
 
 
 def label_text(  # noqa: PLR0911 - one return for every reason

@@ -128,6 +128,12 @@ def test_masking_twice_is_masking_once(text: str) -> None:
         ("www.a.com t.co/Xy pic.twitter.com/abc", "http://url.removed http://url.removed http://url.removed"),
         ("ends http://a.b\nnext", "ends http://url.removed[NEWLINE]next"),
         ("@USERNAME http://url.removed [NEWLINE]", "@USERNAME http://url.removed [NEWLINE]"),
+        ("(bit.ly/3abc) pops up", "(http://url.removed) pops up"),
+        (
+            "(see http://a.b/c), or (http://a.b)http://c.d",
+            "(see http://url.removed), or (http://url.removed)http://url.removed",
+        ),
+        ("http://a.b/c_(d) and", "http://url.removed and"),
         ("at @ noon, www. is no link", "at @ noon, www. is no link"),
     ],
 )
