@@ -62,7 +62,8 @@ def measure_abuse(data: Path, write: bool) -> dict[str, Any]:
             print(f"| {label} | " + " | ".join(f"{share:.1%}" for share in row) + " |")
     print()
     return {
-        "set": "benchmarks/filter_sets, abuse, fresh",
+        "set": "benchmarks/filter_sets, abuse, fresh; with the filter of sensitive topics",
+        "items": counted["fresh"]["to_drop"] + counted["fresh"]["to_pass"],
         **counted["fresh"],
         "angry_dialogues_dropped": round(shares["angry"][2], 4),
     }

@@ -41,6 +41,7 @@ class OffensiveFilter(DialogueFilter):
 
     def __init__(self, scorer: OffensiveScorer | None = None, *, threshold: float | None = None) -> None:
         self.settings: dict[str, str | float] = {"finds": "abuse"} if threshold is None else {"threshold": threshold}
+        self.measured = "abuse" if scorer is None and threshold is None else self.name
         if scorer is None:
             scorer = abuse_scores if threshold is None else OffensiveModel.load()
             threshold = 1.0 if threshold is None else threshold

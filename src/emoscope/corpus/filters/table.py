@@ -107,7 +107,8 @@ def filter_table(
         raise EmoscopeError("all filters are off; turn on at least one of offensive, sensitive, personal and language")
     report = TableReport()
     for each in filters:
-        report.filters[each.name] = FilterReport(dict(each.settings), error_rates=error_rates().get(each.name))
+        measured = error_rates().get(getattr(each, "measured", each.name))
+        report.filters[each.name] = FilterReport(dict(each.settings), error_rates=measured)
     records = progress("filtering", read_records(source, format, column=column))
     depends = json.dumps({"emoscope": __version__, "filters": {each.name: dict(each.settings) for each in filters}})
     target = Path(folder).absolute()

@@ -12,6 +12,7 @@ import pytest
 from emoscope.core.dialogue import Dialogue
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.filters.review import Review
+from emoscope.corpus.filters.shipped import error_rates
 from emoscope.corpus.filters.table import filter_table
 from kits.corpus_command import run
 from kits.jsonl import read_jsonl, write_jsonl
@@ -166,7 +167,16 @@ def test_the_command_drops(log: Path, tmp_path: Path) -> None:
         ("e", ["offensive"]),
     ]
     assert "anna" not in (tmp_path / "out/dropped.jsonl").read_text().lower()
-    assert all(answer["filters"][name]["error_rates"]["items"] > 100 for name in ("language", "offensive", "personal"))
+    assert all(answer["filters"][name]["error_rates"]["items"] > 100 for name in ("language", "personal"))
+
+
+def test_the_report_quotes_the_rates_of_the_filter_that_ran(log: Path, tmp_path: Path) -> None:
+    quoted = []
+    for folder, options in (("abuse", ()), ("tweets", ("--threshold", "0.41"))):
+        _, shown, _ = run("corpus", "filter", log, "-o", tmp_path / folder, "--json", *options)
+        quoted.append(json.loads(shown)["filters"]["offensive"]["error_rates"])
+    assert quoted == [error_rates()["abuse"], error_rates()["offensive"]]
+    assert "TweetEval" not in quoted[0]["set"]
 
 
 def test_the_command_masks_and_is_repeatable(log: Path, tmp_path: Path) -> None:
