@@ -16,6 +16,7 @@ from benchmarks.common.paths import PAGES
 from benchmarks.common.provenance import keep_section, made, problems_of_section, sources_of
 
 RESULT_PAGES = PAGES
+READS = "reads files of the commit, and what the arguments name"  # why the record of a section names no data
 
 
 def write_section(page: Path, name: str, text: str) -> None:
@@ -29,7 +30,7 @@ def write_section(page: Path, name: str, text: str) -> None:
     if page.parent == RESULT_PAGES:
         if sources_of(page.stem, name) is None:
             words = [Path(word).name if "/" in word else word for word in sys.argv[1:]]
-            keep_section(page.stem, name, made(settings={"arguments": words}))
+            keep_section(page.stem, name, made(settings={"arguments": words}, note=READS))
         if lacking := problems_of_section(page.stem, name):
             raise SystemExit("\n".join(lacking))
     page.write_text(content, encoding="utf-8")

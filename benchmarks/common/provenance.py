@@ -2,12 +2,15 @@
 
     python -m benchmarks.common.provenance check
     python -m benchmarks.common.provenance note FILE --seed 0 [--set NAME=VALUE ...] [--data FILE ...] [--note TEXT]
+    python -m benchmarks.common.provenance seal [FILE]
     python -m benchmarks.common.provenance adopt --note WHY
 
 The record of benchmarks/blind/TASK/SYSTEM.txt is SYSTEM.json beside it, that of benchmarks/results/NAME is
 benchmarks/results/made/NAME.json, and sections of docs/results that are printed rather than made from a table have
 theirs in benchmarks/results/made/sections/PAGE.json. The benchmarks write records themselves; `note` is for files made
-otherwise. What is not known says "unknown", and `note` says why; `adopt` says so of all that has no record yet.
+otherwise. What is not known says "unknown", and `note` says why; `adopt` says so of all that has no record yet. A
+record holds the sha256 of its file; `seal` adds those that are missing, and renews that of a FILE whose record is still
+true, as of a log that got a row. `check` also refuses commits that the history lacks, and records that name no data.
 benchmarks/sources.toml names the tables that a section of docs/results is made from; `check`, and whoever writes a
 section, refuses one whose sources have no record.
 """
@@ -19,6 +22,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +49,7 @@ class Made(FrozenModel):
     seed: int | list[int] | str | None
     settings: dict[str, Any] | str
     data: dict[str, str] | str  # file to sha256
-    sha256: str | None = None  # of the predictions themselves
+    sha256: str | None = None  # of the file itself
     note: str | None = None
 
 
@@ -65,12 +69,29 @@ def made(
 def current_commit() -> str:
     """The commit that is checked out, with "+" if tracked files of the package or the benchmarks differ from it."""
 
-    def git(*words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else UNKNOWN
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "benchmarks/*.py")
+    return (_git("rev-parse", "--short=12", "HEAD") or UNKNOWN) + ("+" if changed else "")
 
-    changed = git("status", "--porcelain", "--untracked-files=no", "--", "src", "benchmarks/*.py")
-    return git("rev-parse", "--short=12", "HEAD") + ("+" if changed and changed != UNKNOWN else "")
+
+def _git(*words: str) -> str | None:
+    """What git prints; None if it fails, as it does outside a checkout."""
+    try:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:  # git is not installed
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+@cache
+def has_history() -> bool:
+    """Whether this is a git checkout with its whole history."""
+    return _git("rev-parse", "--is-shallow-repository") == "false"
+
+
+@cache
+def is_in_history(commit: str) -> bool:
+    """Whether HEAD comes from a commit. One that was rebased away may be in this clone, but in no other."""
+    return _git("merge-base", "--is-ancestor", commit, "HEAD") is not None
 
 
 def record_of(path: Path) -> Path:
@@ -81,23 +102,39 @@ def record_of(path: Path) -> Path:
 
 
 def keep(path: Path, record: Made) -> None:
-    """Write the record of a file; of predictions it also holds the hash. Nothing for files kept elsewhere."""
-    if path.is_relative_to(BLIND):
-        record = record.model_copy(update={"sha256": sha256_of(path)})
-    elif not path.is_relative_to(RESULTS):
+    """Write the record of a file, with the file's hash. Nothing for files kept elsewhere."""
+    if not (path.is_relative_to(BLIND) or path.is_relative_to(RESULTS)):
         return
     target = record_of(path)
     target.parent.mkdir(parents=True, exist_ok=True)
+    record = record.model_copy(update={"sha256": sha256_of(path)})
     write_file(target, json.dumps(_plain(record), indent=1) + "\n")
+
+
+def seal(path: Path) -> None:
+    """Renew the hash in the record of a file that was changed in what the record does not describe."""
+    if (path.is_relative_to(BLIND) or path.is_relative_to(RESULTS)) and record_of(path).is_file():
+        keep(path, read_record(path))
+
+
+def read_record(path: Path) -> Made:
+    """The record of a result or blind file."""
+    return Made.model_validate_json(record_of(path).read_text(encoding="utf-8"))
 
 
 def keep_section(page: str, section: str, record: Made) -> None:
     """Write the record of a section that was printed."""
     target = MADE / "sections" / f"{page}.json"
-    known = json.loads(target.read_text(encoding="utf-8")) if target.is_file() else {}
+    known = _section_records(page)
     known[section] = _plain(record)
     target.parent.mkdir(parents=True, exist_ok=True)
     write_file(target, json.dumps(dict(sorted(known.items())), indent=1) + "\n")
+
+
+def _section_records(page: str) -> dict[str, Any]:
+    """The records of a page's sections by their names."""
+    target = MADE / "sections" / f"{page}.json"
+    return json.loads(target.read_text(encoding="utf-8")) if target.is_file() else {}
 
 
 def _plain(record: Made) -> dict[str, Any]:
@@ -121,13 +158,25 @@ def problems_of_file(path: Path) -> list[str]:
     if not target.is_file():
         return [f"{shown}: has no record of what made it; {hint}"]
     try:
-        record = Made.model_validate_json(target.read_text(encoding="utf-8"))
+        record = read_record(path)
     except ValidationError as error:
         return [f"{target}: {first_problem(error)}"]
-    if path.is_relative_to(BLIND) and record.sha256 != sha256_of(path):
+    if record.sha256 is None:
+        return [f"{target}: has no sha256; add it with: python -m benchmarks.common.provenance seal"]
+    if record.sha256 != sha256_of(path):
         return [f"{shown}: was changed after its record was written; {hint}"]
-    if UNKNOWN in (record.commit, record.seed, record.settings, record.data) and not record.note:
-        return [f"{target}: says {UNKNOWN!r} without a note that says why"]
+    return [f"{target}: {problem}" for problem in _problems_of_record(record)]
+
+
+def _problems_of_record(record: Made) -> list[str]:
+    if not record.note:
+        if UNKNOWN in (record.commit, record.seed, record.settings, record.data):
+            return [f"says {UNKNOWN!r} without a note that says why"]
+        if not record.data:
+            return ["names no data, without a note that says why"]
+    commit = record.commit.removesuffix("+")
+    if commit != UNKNOWN and has_history() and not is_in_history(commit):
+        return [f"the commit {commit} is not in the history; name the one that has its content now"]
     return []
 
 
@@ -137,14 +186,14 @@ def problems_of_section(page: str, section: str) -> list[str]:
     if sources is not None:
         return [problem for source in sources for problem in problems_of_file(source)]
     target = MADE / "sections" / f"{page}.json"
-    known = json.loads(target.read_text(encoding="utf-8")) if target.is_file() else {}
+    known = _section_records(page)
     if section not in known:
         return [f"docs/results/{page}.md: nothing says what made the section {section!r}; see benchmarks/sources.toml"]
     try:
-        Made.model_validate(known[section])
+        found = _problems_of_record(Made.model_validate(known[section]))
     except ValidationError as error:
-        return [f"{target}, {section}: {first_problem(error)}"]
-    return []
+        found = [first_problem(error)]
+    return [f"{target}, {section}: {problem}" for problem in found]
 
 
 def problems_of_loose_tables(page: Path) -> list[str]:
@@ -165,24 +214,38 @@ def problems() -> list[str]:
         found += problems_of_loose_tables(page)
         for section in _sections(page):
             found += problems_of_section(page.stem, section)
-    files = [path for path in RESULTS.rglob("*") if path.is_file() and not path.is_relative_to(MADE)]
-    for path in [*sorted(files), *sorted(BLIND.rglob("*.txt"))]:
+    for path in _files():
         found += problems_of_file(path)
     return list(dict.fromkeys(found))
 
 
+def seal_all() -> list[str]:
+    """Add the hash to every record that has none; returns the files."""
+    sealed = []
+    for path in _files():
+        if record_of(path).is_file() and read_record(path).sha256 is None:
+            seal(path)
+            sealed.append(str(path))
+    return sealed
+
+
+def _files() -> list[Path]:
+    """The result and blind files."""
+    results = [path for path in RESULTS.rglob("*") if path.is_file() and not path.is_relative_to(MADE)]
+    return [*sorted(results), *sorted(BLIND.rglob("*.txt"))]
+
+
 def adopt(why: str) -> list[str]:
-    """Write a record that says "unknown", and why, for everything that has none or an outdated one; returns what."""
+    """Write a record that says "unknown", and why, for everything that has none; returns what."""
     record = Made(version=__version__, commit=UNKNOWN, seed=UNKNOWN, settings=UNKNOWN, data=UNKNOWN, note=why)
     adopted = []
-    files = [path for path in RESULTS.rglob("*") if path.is_file() and not path.is_relative_to(MADE)]
-    for path in [*sorted(files), *sorted(BLIND.rglob("*.txt"))]:
-        if problems_of_file(path):
+    for path in _files():
+        if not record_of(path).is_file():
             keep(path, record)
             adopted.append(str(path))
     for page in sorted(PAGES.glob("*.md")):
         for section in _sections(page):
-            if sources_of(page.stem, section) is None and problems_of_section(page.stem, section):
+            if sources_of(page.stem, section) is None and section not in _section_records(page.stem):
                 keep_section(page.stem, section, record)
                 adopted.append(f"{page.name}, {section}")
     return adopted
@@ -194,7 +257,7 @@ def _sections(page: Path) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["check", "note", "adopt"])
+    parser.add_argument("what", choices=["check", "note", "seal", "adopt"])
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--seed", type=int, action="append")
     parser.add_argument("--set", action="append", default=[], dest="settings")
@@ -208,11 +271,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
         settings = dict(parse_setting(text) for text in options.settings)
         keep(options.file.resolve(), made(seed, settings, options.data, options.note))
         return
+    if options.what == "seal":
+        if options.file is not None:
+            seal(options.file.resolve())
+        else:
+            print("\n".join(seal_all()))
+        return
     if options.what == "adopt":
         if not options.note:
             raise SystemExit("say why nothing is known: --note WHY")
         print("\n".join(adopt(options.note)))
         return
+    if not has_history():
+        print("not a git checkout with its whole history: whether the commits exist is not checked", file=sys.stderr)
     found = problems()
     for problem in found:
         print(problem)

@@ -20,6 +20,7 @@ from benchmarks.common.memory import MB
 from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS, ROOT
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from benchmarks.common.timing import cpu_of_children, seconds
 
@@ -115,6 +116,7 @@ def main() -> None:
             {"figure": "python with numpy", "value": round(_python(python, "import numpy"), 3)},
         ]
     write_rows(TABLE, rows)
+    keep(TABLE, made(settings={"rounds": ROUNDS}, note="installs the package of the commit; nothing is random"))
     text = section(rows)
     print(text)
     write_section(PAGES / "speed.md", "install", text)

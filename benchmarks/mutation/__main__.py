@@ -17,6 +17,7 @@ from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import Row, read_rows, replace_row
 
 MUTANTS, TABLE = ROOT / "mutants" / "src" / "emoscope", RESULTS / "mutation.csv"
+NOTE = "mutates the package of the commit and runs its tests"
 UNNOTICED = (0, 5, 33)  # mutmut's exit codes: the tests passed; there are none (5 from pytest, 33 from mutmut)
 
 
@@ -31,7 +32,7 @@ def main() -> None:
             row: Row = {"file": name, "possible": len(codes), "tried": len(tried), "found": len(tried) - survived}
             replace_row(TABLE, row, ["file"])
     if results:
-        keep(TABLE, made(settings={"mutmut": version("mutmut")}))
+        keep(TABLE, made(settings={"mutmut": version("mutmut")}, note=NOTE))
     with printed_section("mutation", "mutation", write=True):
         print("| file | mutants | tested | killed | share |\n|---|---:|---:|---:|---:|")
         kept = read_rows(TABLE)

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.provenance import seal
 from benchmarks.common.tables import read_rows
 from benchmarks.quality import places
 from emoscope.core.files import whole_text, write_file
@@ -23,9 +24,11 @@ def renewed(results: ModelResults) -> ModelResults:
 
 
 def keep_results(results: ModelResults) -> None:
-    """Write a model's results."""
-    places.RESULTS.mkdir(parents=True, exist_ok=True)
-    write_file(places.RESULTS / f"{results.name}.json", results.model_dump_json(indent=1) + "\n")
+    """Write a model's results; what is not scores comes from elsewhere, so that their record stays true."""
+    target = places.RESULTS / f"{results.name}.json"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write_file(target, results.model_dump_json(indent=1) + "\n")
+    seal(target)
 
 
 def about(name: str) -> AboutModel:

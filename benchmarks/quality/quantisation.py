@@ -29,7 +29,7 @@ from emoscope.models.block import Floats
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.tasks import get_task
-from emoscope.tasks.data import read_split
+from emoscope.tasks.data import find_split, read_split
 
 TABLE = RESULTS / "quantisation.csv"
 
@@ -85,7 +85,11 @@ def main() -> None:
     student = MultiTaskClassifier.load(options.student)
     for row in compare(student, options.bundle, FitContext(resources=options.data)):
         replace_row(TABLE, row, ("model", "task", "data"))
-    keep(TABLE, made(0, {"student": options.student.name, "bundle": options.bundle.name}))
+    files = [find_split(get_task(name), "train", options.data).path for name in TASKS if HEAD_OF[name] in student.heads]
+    if "emocontext" in student.heads:
+        files.append(find_split(get_task("emocontext"), "dev", options.data).path)
+    settings = {"student": options.student.name, "bundle": options.bundle.name}
+    keep(TABLE, made(0, settings, files, "everyday dialogues are those of the commit"))
 
 
 if __name__ == "__main__":

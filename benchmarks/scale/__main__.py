@@ -111,7 +111,7 @@ def limits(options: argparse.Namespace) -> None:
     from emoscope.detector import load
     from emoscope.detector.bundle import resolve
     from emoscope.tasks import get_task
-    from emoscope.tasks.data import read_split
+    from emoscope.tasks.data import find_split, read_split
 
     others = require_quiet(busy_allowed=options.busy)
     turns = emocontext_turns(options.data, "train")
@@ -139,7 +139,8 @@ def limits(options: argparse.Namespace) -> None:
         found["operations"] = operations(found["stages"]["pieces"])
         found["int8"] = int8_rate()
     write_json(LIMITS, found)
-    keep(LIMITS, made())
+    files = [find_split(get_task(name), "train", options.data).path for name in ("emocontext", "emotionx-push")]
+    keep(LIMITS, made(data=files))
     print(json.dumps(found, indent=1))
 
 

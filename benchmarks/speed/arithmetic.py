@@ -34,7 +34,7 @@ from emoscope.models.onnx.session import Run, open_graph
 from emoscope.models.text.window import TokenRow
 from emoscope.models.torch.transformer import Transformer
 from emoscope.tasks import get_task
-from emoscope.tasks.data import read_split
+from emoscope.tasks.data import find_split, read_split
 
 TABLE, PAGE = RESULTS / "arithmetic.csv", PAGES / "speed.md"
 OUTPUTS, DIALOGUES, CALIBRATION, ROUNDS = 21, 600, 256, 6
@@ -211,7 +211,8 @@ def main() -> None:
     rows = source.layout.window.rows(dev[:DIALOGUES], source.tokenizer)
     found = compare(source, arithmetics(source, probe(source, feeds)), rows)
     write_rows(TABLE, found)
-    keep(TABLE, made())
+    files = [find_split(task, split, options.data).path for split in ("train", "dev")]
+    keep(TABLE, made(settings={"encoder": Path(options.encoder).name, "rounds": ROUNDS}, data=files))
     write_section(PAGE, "arithmetic", section(found))
     print(section(found))
 

@@ -45,7 +45,7 @@ from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import TokenRow
 from emoscope.parallel.threads import cores
 from emoscope.tasks import get_task
-from emoscope.tasks.data import read_split
+from emoscope.tasks.data import find_split, read_split
 
 TABLE = RESULTS / "optimisation.json"
 DIALOGUES, ROUNDS = 1024, 3
@@ -237,7 +237,8 @@ def main() -> None:
     for part in [options.only] if options.only else PARTS:
         found[part] = PARTS[part](read)
     write_json(TABLE, found)
-    keep(TABLE, made())
+    settings = {"model": Path(options.model).name, "rounds": ROUNDS}
+    keep(TABLE, made(settings=settings, data=[find_split(get_task("emocontext"), "dev", options.data).path]))
     text = section(found)
     write_section(PAGES / "speed.md", "optimisation", text)
     print(text)

@@ -16,6 +16,7 @@ from benchmarks.common.emocontext import emocontext_turns
 from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from benchmarks.common.timing import Work, seconds
 from emoscope.core.dialogue import Dialogue, Example
@@ -23,6 +24,8 @@ from emoscope.detector import load
 from emoscope.detector.model import BLOCK
 from emoscope.models.onnx.description import INT8
 from emoscope.models.onnx.session import open_graph
+from emoscope.tasks import get_task
+from emoscope.tasks.data import find_split
 
 DIALOGUES, ROUNDS = 300, 3
 
@@ -69,7 +72,10 @@ def main() -> None:
     parser = command_line(__doc__, "data", "model")
     options = parser.parse_args()
     found = measure(options.model, options.data)
-    write_rows(RESULTS / "speed_overhead.csv", [{"what": name, "microseconds": each} for name, each in found.items()])
+    table = RESULTS / "speed_overhead.csv"
+    write_rows(table, [{"what": name, "microseconds": each} for name, each in found.items()])
+    dev = find_split(get_task("emocontext"), "dev", options.data).path
+    keep(table, made(0, {"dialogues": DIALOGUES, "rounds": ROUNDS}, [dev]))
     text = section(found)
     print(text)
     write_section(PAGES / "speed.md", "overhead", text)

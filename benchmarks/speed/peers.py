@@ -29,6 +29,7 @@ from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.processes import Worker, answer_questions
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from benchmarks.speed.worker import PEER, SMALL, Turns, open_peer, write_models
 from emoscope.core.extras import require
@@ -311,7 +312,7 @@ def main() -> None:
         return
     from emoscope.detector.bundle import resolve
     from emoscope.tasks import get_task
-    from emoscope.tasks.data import read_split
+    from emoscope.tasks.data import find_split, read_split
 
     task = get_task("emocontext")
     dev = list(read_split(task, "dev", options.data))
@@ -332,6 +333,8 @@ def main() -> None:
     print(text)
     if not options.only:
         write_rows(TABLE, rows)
+        files = [find_split(task, split, options.data).path for split in ("train", "dev")]
+        keep(TABLE, made(0, {"rounds": ROUNDS}, files))
         write_section(PAGES / "speed.md", "peers", text)
 
 

@@ -23,6 +23,7 @@ import numpy as np
 from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
+from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import write_rows
 from benchmarks.common.timing import Work, interleaved
 from benchmarks.speed.peers import micro_f1, write_graphs
@@ -42,7 +43,7 @@ from emoscope.models.probabilities import softmax
 from emoscope.models.text.tokenizer import Tokenizer
 from emoscope.models.text.window import TokenRow
 from emoscope.tasks import get_task
-from emoscope.tasks.data import read_split
+from emoscope.tasks.data import find_split, read_split
 
 TABLE = RESULTS / "speed_tries.csv"
 HEAD, DIALOGUES, TAUGHT, ROUNDS, AT_ONCE = "emocontext", 500, 4000, 7, 32
@@ -249,6 +250,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         rows = measure(Bench(options.model, options.data), Path(folder))
     write_rows(TABLE, rows)
+    files = [find_split(get_task("emocontext"), split, options.data).path for split in ("train", "dev")]
+    keep(TABLE, made(0, {"model": Path(options.model).name}, files))
     text = section(rows)
     print(text)
     write_section(PAGES / "speed.md", "tries", text)

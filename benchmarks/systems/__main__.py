@@ -22,6 +22,7 @@ from pathlib import Path
 from benchmarks.common.options import command_line
 from benchmarks.common.paths import ROOT
 from benchmarks.common.processes import module_command
+from benchmarks.common.provenance import seal
 from benchmarks.common.tables import read_rows, replace_row
 from benchmarks.systems.job import FOLDS, do_job
 from benchmarks.systems.page import TABLE, render
@@ -69,6 +70,7 @@ def run(options: argparse.Namespace) -> None:
             if code == 0:
                 with writing:
                     replace_row(options.results, json.loads(result.read_text(encoding="utf-8")), KEYS)
+                    seal(options.results.resolve())  # each row has a record of its own
         if code == 0:
             log.unlink()
         state = "done" if code == 0 else f"FAILED, see {log}"

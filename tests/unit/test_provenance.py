@@ -8,7 +8,16 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 
 from benchmarks.common import pages, provenance
-from benchmarks.common.provenance import Made, keep, made, problems, problems_of_file, problems_of_section
+from benchmarks.common.provenance import (
+    Made,
+    current_commit,
+    keep,
+    made,
+    problems,
+    problems_of_file,
+    problems_of_section,
+    seal,
+)
 
 
 @pytest.fixture
@@ -65,10 +74,68 @@ def test_predictions_changed_after_their_record(house: Path) -> None:
     blind = house / "blind" / "iest" / "nano.txt"
     blind.parent.mkdir()
     blind.write_text("joy\n")
-    keep(blind, made(0))
+    keep(blind, made(0, data=[blind]))
     assert problems_of_file(blind) == []
     blind.write_text("fear\n")
     assert "was changed after its record was written" in problems_of_file(blind)[0]
+
+
+def test_a_table_changed_after_its_record(house: Path) -> None:
+    table = house / "results" / "table.csv"
+    table.write_text("a\n1\n")
+    keep(table, made(0, note="made up"))
+    assert problems_of_file(table) == []
+    table.write_text("a\n2\n")
+    assert "was changed after its record was written" in problems_of_file(table)[0]
+    seal(table)
+    assert problems_of_file(table) == []
+    assert json.loads(provenance.record_of(table).read_text())["note"] == "made up"
+
+
+def test_sealing_adds_only_hashes_that_are_missing(house: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, changed = house / "results" / "old.csv", house / "results" / "changed.csv"
+    for table in (old, changed):
+        table.write_text("a\n")
+        keep(table, made(0, note="made up"))
+    record = provenance.record_of(old)
+    record.write_text(json.dumps({**json.loads(record.read_text()), "sha256": None}))
+    changed.write_text("b\n")
+    assert "has no sha256" in problems_of_file(old)[0]
+    provenance.main(["seal"])
+    assert capsys.readouterr().out == f"{old}\n"
+    assert problems_of_file(old) == []
+    assert "was changed" in problems_of_file(changed)[0]
+
+
+def test_a_record_that_names_no_data_says_why(house: Path) -> None:
+    table = house / "results" / "table.csv"
+    table.write_text("a\n")
+    keep(table, made(0))
+    assert "names no data" in problems_of_file(table)[0]
+    keep(table, made(0, note="all rows are made up"))
+    assert problems_of_file(table) == []
+
+
+def test_a_commit_that_is_not_in_the_history(house: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = house / "results" / "table.csv"
+    table.write_text("a\n")
+    here = made(0, data=[table])
+    gone = here.model_copy(update={"commit": "1219e0d37525+"})  # of a branch that was rebased
+    monkeypatch.setattr(provenance, "has_history", lambda: True)
+    monkeypatch.setattr(provenance, "is_in_history", lambda commit: commit != "1219e0d37525")
+    keep(table, gone)
+    assert "the commit 1219e0d37525 is not in the history" in problems_of_file(table)[0]
+    keep(table, here)
+    assert problems_of_file(table) == []
+    monkeypatch.setattr(provenance, "has_history", lambda: False)  # a shallow clone, or a folder without git
+    keep(table, gone)
+    assert problems_of_file(table) == []
+
+
+@pytest.mark.skipif(not provenance.has_history(), reason="needs a git checkout with its whole history")
+def test_git_knows_which_commits_are_in_the_history() -> None:
+    assert provenance.is_in_history(current_commit().removesuffix("+"))
+    assert not provenance.is_in_history("1219e0d37525")
 
 
 def test_unknown_provenance_needs_a_note(house: Path) -> None:
