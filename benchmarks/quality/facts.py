@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks.common.provenance import seal
 from benchmarks.common.tables import read_rows
 from benchmarks.quality import places
+from benchmarks.quality.estimates import with_estimates
 from emoscope.core.files import whole_text, write_file
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import FILE
@@ -15,12 +16,15 @@ from emoscope.evaluation.results import AboutModel, LearntFigures, ModelResults,
 
 
 def renewed(results: ModelResults) -> ModelResults:
-    """Results with what other files say of the model as it is now: words, speed, and size and record if embedded."""
+    """Results with what other files say of the model as it is now.
+
+    That is words, speed, estimates of blind scores, and size and record if embedded.
+    """
     folder = places.ASSETS / results.name
     update: dict[str, Any] = {"about": about(results.name), "speed": speed(results.name)}
     if (folder / FILE).is_file():
         update |= of_folder(folder)
-    return results.model_copy(update=update)
+    return with_estimates(results.model_copy(update=update))
 
 
 def keep_results(results: ModelResults) -> None:

@@ -11,7 +11,7 @@ learnt from MELD the turns of one or two words that MELD has are left out, and t
 estimate weighs the training dialogues by exp(-x * agreement), x chosen so that their kappa is that of the evaluation
 dialogues; its interval draws as many dialogues as there are to be scored. It
 needs the label that a system gave each scored turn out of fold: benchmarks/results/folds/TASK/SYSTEM.txt, one a line.
-`large` kept none of its encoders' blend; its row has the mean change of the others.
+`large` and the blend of encoders that it was before kept none; their rows have the mean change of the others.
 """
 
 from collections import Counter, defaultdict
@@ -27,10 +27,13 @@ from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES, RESULTS
 from benchmarks.common.provenance import keep, made
 from benchmarks.common.tables import read_json, read_rows, write_json
+from benchmarks.quality.data_sets import SHORT_NAMES
+from benchmarks.quality.estimates import by_others, fold_scores
 from emoscope.core.agreement import fleiss_kappa
 from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import Floats
+from emoscope.evaluation.results import read_results
 from emoscope.models.ensembles.folds import fold_numbers
 from emoscope.systems import SYSTEMS
 from emoscope.tasks import get_task
@@ -258,16 +261,14 @@ def render() -> None:
         "|---|---|---:|---:|---:|---|",
     ]
     blends = {row["task"]: row["blend"] for row in read_rows(RESULTS / "large_blends.csv")}
+    large = fold_scores(read_results(RESULTS / "models" / "large.json"))
     for name, task in found["tasks"].items():
-        rows = task["systems"]
-        without = {system: row["without"] or row["folds"] for system, row in rows.items()}
-        learnt = [without[system] - row["folds"] for system, row in rows.items() if row["without"]]
-        given = float(np.mean(learnt)) if learnt else 0.0
-        moved = blends[name] + given
-        large = {"folds": blends[name], "without": moved if learnt else None}
-        for end in ("estimate", "low", "high"):
-            large[end] = moved + float(np.mean([row[end] - without[system] for system, row in rows.items()]))
-        for system, row in {**rows, "large (encoders), by the others' change": large}.items():
+        rows = {
+            **task["systems"],
+            "large (encoders), by the others' change": by_others(task, blends[name], learnt_meld=True),
+            "large, by the others' change": by_others(task, large[SHORT_NAMES[name]], learnt_meld=False),
+        }
+        for system, row in rows.items():
             cells = [_four(row[key]) for key in ("folds", "without", "estimate")]
             lines.append(f"| {name} | {system} | {' | '.join(cells)} | {row['low']:.4f} to {row['high']:.4f} |")
     write_section(PAGE, "estimates", "\n".join(lines))
