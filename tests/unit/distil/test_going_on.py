@@ -19,6 +19,7 @@ from emoscope.distil.pool import (
     ASKED,
     HEAD_OF,
     REMEMBERED,
+    TEACHER,
     add_sources,
     known_answers,
     load_answers,
@@ -92,7 +93,7 @@ def test_a_student_inherits_what_its_teachers_learnt(data: Path, tmp_path: Path)
     assert dict(teachers.sources) == {"teacher: emocontext/dev": len(dev), "text: tweets": 0}
     assert len(dev) and teachers.overlap(dev).is_learnt
     save_answers(tmp_path / "general.npz", "general", GENERAL, tables)
-    assert dict(gather([tmp_path / "general.npz"], plan, context).teachers.sources) == {UNNAMED: 0}
+    assert dict(gather([tmp_path / "general.npz"], plan, context).teachers.sources) == {f"{TEACHER}{UNNAMED}": 0}
     with np.load(tmp_path / "general.npz") as kept:  # a file of an earlier version
         about = {"task": "general", "labels": list(GENERAL), "sources": {"meld": 7}}
         np.savez(tmp_path / "old.npz", about=np.array(json.dumps(about)), comments=kept["comments"])
