@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
@@ -104,16 +104,16 @@ def _dialogue_examples(path: str | Path, number: int, element: object) -> Iterat
             dialogue,
             turn=line - 1,
             label=emotion,
-            votes=_votes(path, where, entry.get("annotation")),
+            votes=votes_at(path, where, entry.get("annotation")),
             variants=_variants(path, where, entry),
         )
 
 
-def _votes(path: str | Path, where: str, annotation: object) -> dict[str, int]:
+def votes_at(path: str | Path, where: int | str, annotation: object) -> dict[str, int]:
     """Vote counts from the annotation string: "2000030" is two for neutral and three for surprise."""
     if annotation is None:
         return {}
-    if not isinstance(annotation, str) or len(annotation) != len(_VOTE_LABELS) or not annotation.isdecimal():
+    if not is_vote_string(annotation):
         raise InputError(path, f"'annotation' must be {len(_VOTE_LABELS)} digits, found {annotation!r}", row=where)
     return {label: int(count) for label, count in zip(_VOTE_LABELS, annotation, strict=True)}
 
@@ -147,6 +147,15 @@ def is_emotionx(path: Path) -> bool:
         return False
     with existing_file(path).open("rb") as handle:
         return b"".join(handle.read(1 << 12).removeprefix(BYTE_ORDER_MARK).split()).startswith(b"[[")
+
+
+def is_vote_string(value: object) -> TypeGuard[str]:
+    """Whether a value is a digit for each label.
+
+    >>> is_vote_string("2000030"), is_vote_string("200003"), is_vote_string(2000030)
+    (True, False, False)
+    """
+    return isinstance(value, str) and len(value) == len(_VOTE_LABELS) and value.isdecimal()
 
 
 def vote_string(votes: Mapping[str, int]) -> str:

@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from emoscope.core.errors import EmoscopeError, InputError
-from emoscope.core.files import atomic_write, existing_file
-from emoscope.core.judgement import Judgement
+from emoscope.core.files import atomic_write, csv_rows, existing_file, parse_json, text_lines
+from emoscope.core.judgement import Judgement, as_name
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
 from emoscope.corpus.annotation.annotations import votes_of
 from emoscope.corpus.annotation.files import files_in, read_annotations
@@ -16,7 +16,7 @@ from emoscope.corpus.annotation.formats import write_rows
 from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.workers import SCREENING_RULES, WorkerReport, read_gold, screen, worker_reports
 from emoscope.tasks import get_task
-from emoscope.tasks.emotionx import is_emotionx, vote_string
+from emoscope.tasks.emotionx import is_emotionx, is_vote_string, vote_string, votes_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,14 @@ class PanelReport:
 
 
 def read_panel(paths: Sequence[Path]) -> Panel:
-    """Read all files as one panel: annotations, or EmotionX files, whose tasks are `file:dialogue:turn`."""
+    """Read all files as one panel: annotations, or votes without names.
+
+    These are EmotionX files, whose tasks are `file:dialogue:turn`, and what `write_labels` writes with vote strings.
+    """
     files = [existing_file(path) for path in files_in(paths)]
-    anonymous = [is_emotionx(path) for path in files]
+    anonymous = [is_emotionx(path) or _has_vote_strings(path) for path in files]
     if all(anonymous):
-        return Panel(_emotionx_votes(files))
+        return Panel(_votes(files))
     if any(anonymous):
         raise EmoscopeError(f"{files[anonymous.index(True)]}: votes without names cannot be mixed with other files")
     judgements = read_annotations(files).judgements
@@ -55,20 +58,55 @@ def read_panel(paths: Sequence[Path]) -> Panel:
     return Panel(votes_of(judgements), judgements)
 
 
-def _emotionx_votes(files: Sequence[Path]) -> dict[str, Mapping[str, int]]:
-    task = get_task("emotionx-friends")  # EmotionPush has the same format
+def _votes(files: Sequence[Path]) -> dict[str, Mapping[str, int]]:
     votes: dict[str, Mapping[str, int]] = {}
     for path in files:
-        before = len(votes)
-        for example in task.read(path):
-            if any(example.votes.values()):
-                name = f"{path.stem}:{example.dialogue.id}:{example.turn}"
-                if name in votes:
-                    raise InputError(path, "a file of this name was read already; its items would have the same names")
-                votes[name] = example.votes
-        if len(votes) == before:
-            raise InputError(path, "holds no votes: no utterance has an 'annotation'")
+        for where, name, counts in _emotionx_votes(path) if is_emotionx(path) else _vote_strings(path):
+            if name in votes:
+                raise InputError(
+                    path, f"the votes on {name!r} were read already, perhaps from a file of the same name", row=where
+                )
+            votes[name] = counts
     return votes
+
+
+def _emotionx_votes(path: Path) -> Iterator[tuple[int | None, str, Mapping[str, int]]]:
+    task = get_task("emotionx-friends")  # EmotionPush has the same format
+    empty = True
+    for example in task.read(path):
+        if any(example.votes.values()):
+            empty = False
+            yield None, f"{path.stem}:{example.dialogue.id}:{example.turn}", example.votes
+    if empty:
+        raise InputError(path, "holds no votes: no utterance has an 'annotation'")
+
+
+def _vote_strings(path: Path) -> Iterator[tuple[int | None, str, Mapping[str, int]]]:
+    for row, entry in _rows(path):
+        task = as_name(entry.get("task"))
+        if not isinstance(task, str) or not task:
+            raise InputError(path, "the task has no name: expected 'task'", row=row)
+        yield row, task, votes_at(path, row, entry.get("annotation", ""))
+
+
+def _has_vote_strings(path: Path) -> bool:
+    """Whether the first row of a table has a vote string, and no worker."""
+    if path.suffix not in (".csv", ".jsonl"):
+        return False
+    _, first = next(_rows(path), (0, {}))
+    return is_vote_string(first.get("annotation")) and "worker" not in first
+
+
+def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
+    if path.suffix == ".csv":
+        yield from csv_rows(path, ())
+        return
+    for row, line in text_lines(path):
+        if line.strip():
+            entry = parse_json(path, line, row)
+            if not isinstance(entry, dict):
+                raise InputError(path, f"expected an object, found {type(entry).__name__}", row=row)
+            yield row, entry
 
 
 def aggregate_panel(

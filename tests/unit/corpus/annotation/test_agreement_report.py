@@ -187,7 +187,7 @@ def test_mistakes_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     files = (emotionx(tmp_path / "friends.json"), emotionx(tmp_path / "other" / "friends.json"))
     code, _, error = run("corpus", "agreement", *files)
-    assert code == 2 and "other/friends.json: a file of this name was read already" in error
+    assert code == 2 and "other/friends.json: the votes on 'friends:0:0' were read already" in error
     code, _, error = run("corpus", "agreement", tmp_path / "absent.csv", tmp_path / "friends.json")
     assert code == 2 and "absent.csv: no such file" in error
 
