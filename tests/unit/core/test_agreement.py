@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from emoscope.core.agreement import fleiss_kappa, fleiss_kappa_per_label
+from emoscope.core.agreement import cohen_kappa, fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.describe.statistics import describe
 from emoscope.tasks import get_task
@@ -66,6 +66,45 @@ def test_label_without_votes_has_no_kappa() -> None:
 def test_invalid_votes_are_reported(votes: list[object]) -> None:
     with pytest.raises(EmoscopeError, match="votes must be"):
         fleiss_kappa(np.array(votes, np.float64))
+
+
+@pytest.mark.parametrize(
+    ("votes", "problem"),
+    [
+        ([1, 2], "votes must be a table of items by labels, not an array of 1 dimensions"),
+        ([[0.5, 2]], "votes must be whole numbers, none below zero"),
+    ],
+)
+def test_invalid_votes_are_described(votes: list[object], problem: str) -> None:
+    for measure in (fleiss_kappa, fleiss_kappa_per_label, krippendorff_alpha):
+        with pytest.raises(EmoscopeError) as caught:
+            measure(np.array(votes, np.float64))
+        assert str(caught.value) == problem
+
+
+def test_alpha_by_hand() -> None:
+    # [2, 1]: (9 - 5) / 2 = 2;  [0, 2]: 0;  [1, 1]: (4 - 2) / 1 = 2.  n = 7, by label (3, 4).
+    # Chance: 49 - 9 - 16 = 24.  alpha = 1 - (2 + 2) * (7 - 1) / 24 = 0; the single vote is left out.
+    votes = np.array([[2, 1], [0, 2], [1, 1], [1, 0], [0, 0]])
+    assert krippendorff_alpha(votes) == pytest.approx(0)
+    # [3, 0, 0], [0, 4, 0], [0, 1, 1]: 2 / 1 = 2;  n = 9, by label (3, 5, 1);  chance: 81 - 35 = 46
+    assert krippendorff_alpha(np.array([[3, 0, 0], [0, 4, 0], [0, 1, 1]])) == pytest.approx(1 - 2 * 8 / 46)
+
+
+@pytest.mark.parametrize("votes", [[[1, 0], [0, 1]], [[3, 0], [2, 0]]])
+def test_alpha_is_nan_where_it_is_not_defined(votes: list[list[int]]) -> None:
+    assert math.isnan(krippendorff_alpha(np.array(votes)))
+
+
+def test_cohens_kappa_by_hand() -> None:
+    # Of 10: both 4 and 3, so 0.7; chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5; kappa = 0.2 / 0.5
+    assert float(cohen_kappa(np.array([[4, 1], [2, 3]]))) == pytest.approx(0.4)
+    stack = np.array([[[4, 1], [2, 3]], [[0, 2], [2, 0]], [[3, 0], [0, 0]], [[0, 0], [0, 0]]])
+    one, never, *undefined = cohen_kappa(stack).tolist()
+    assert (one, never) == (pytest.approx(0.4), -1.0)
+    assert all(math.isnan(each) for each in undefined)
+    # Three labels: both 1 + 2 + 3 of 9; chance (2 * 2 + 3 * 4 + 4 * 3) / 81; kappa = (54 - 28) / (81 - 28)
+    assert float(cohen_kappa(np.array([[1, 1, 0], [1, 2, 0], [0, 1, 3]]))) == pytest.approx(26 / 53)
 
 
 @given(tables)
