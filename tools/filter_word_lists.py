@@ -23,7 +23,7 @@ NAME_LOCALES = (
     "sl_SI", "sv_SE", "tr_TR", "tw_GH", "yo_NG", "zu_ZA",
 )  # fmt: skip
 NAME_KINDS = ("first_names", "first_names_female", "first_names_male", "first_names_nonbinary")
-HAND_WRITTEN = ("names_more.txt", "names_cultures.txt")
+HAND_WRITTEN = ("names_more.txt", "names_cultures.txt", "names_east_asia.txt")
 
 
 def make_lists(data: Path) -> None:

@@ -121,5 +121,5 @@ def _others() -> frozenset[str]:
 
 @cache
 def _english() -> frozenset[str]:
-    names = listed_words("names.txt", "names_more.txt", "names_cultures.txt", "proper_nouns.txt")
+    names = listed_words("names.txt", "names_more.txt", "names_cultures.txt", "names_east_asia.txt", "proper_nouns.txt")
     return listed_words("vocabulary.txt") | english_words() | names

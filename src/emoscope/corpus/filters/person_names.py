@@ -19,7 +19,9 @@ _MOSTLY = listed_words("names_mostly.txt")
 _WORDS = listed_words("names_words.txt")  # people within a sentence, not where one begins
 _NOUNS = listed_words("proper_nouns.txt")
 _PLACES = (listed_words("names_places.txt", "names_also_words.txt") | _NOUNS) - _WORDS - _MOSTLY  # need a phrase
-_LISTED = listed_words("names.txt", "names_more.txt", "names_cultures.txt", "names_mostly.txt")
+_EAST_ASIAN = listed_words("names_east_asia.txt")
+_FAMILY = listed_words("family_names_east_asia.txt")
+_LISTED = listed_words("names.txt", "names_more.txt", "names_cultures.txt", "names_mostly.txt") | _EAST_ASIAN
 _ONLY_NAMES = _LISTED - _WORDS - _PLACES
 _NAMES = _LISTED | _WORDS | listed_words("names_places.txt")
 _NOT_NAMES = listed_words("not_names.txt")
@@ -40,9 +42,9 @@ def person_names(text: str) -> Iterator[Span]:
             yield Span(*match.span("name"), Kind.NAME)
     for match in _PATTERN["may_say_name"].finditer(text):
         yield from _introduced(text, match)
-    for pattern in (_PATTERN["title"], _PATTERN["relation"]):
+    for pattern in (_PATTERN["title"], _PATTERN["miss"], _PATTERN["relation"]):
         for match in pattern.finditer(text):
-            if not _is_word(match["first"]):
+            if not _is_word(match["first"]) and (pattern is not _PATTERN["miss"] or _is_title(text, match)):
                 yield Span(*match.span("name"), Kind.NAME)
     yield from _capitalised(text)
     for span in small_names(text):
@@ -116,6 +118,14 @@ def _introduced(text: str, match: re.Match[str]) -> Iterator[Span]:
             yield Span(*match.span("name"), Kind.NAME)
 
 
+def _is_title(text: str, miss: re.Match[str]) -> bool:
+    """Whether Miss before a name is a title: "I Miss Rahul" and "Miss London already" are about missing."""
+    before = _before(text, miss)
+    if miss["first"].lower() in _NOUNS or _PATTERN["missing_before"].search(before):
+        return False
+    return not _PATTERN["sentence_start"].search(before) or bool(_PATTERN["miss_after"].match(text, miss.end()))
+
+
 def _capitalised(text: str) -> Iterator[Span]:
     """Names with a capital: the first word that is one, and the words after it that may belong to it."""
     words = list(_PATTERN["capitalised"].finditer(text))
@@ -138,10 +148,21 @@ def _last_of_name(text: str, words: Sequence[re.Match[str]], first: int) -> int:
         plain = word["first"].lower()
         if not _PATTERN["between"].fullmatch(text[words[last].end() : word.start()]):
             break
-        if (_is_word(plain) or plain in _PLACES or _is_vocabulary(plain)) and plain not in _LISTED:
+        word_itself = _is_word(plain) or plain in _PLACES or _is_vocabulary(plain)
+        if word_itself and plain not in _LISTED and not _is_east_asian(words[last]["first"].lower(), plain):
             break
         last += 1
     return last
+
+
+def _is_east_asian(first: str, second: str) -> bool:
+    """Whether two words are the family name and the given name of somebody from China or Korea, in either order.
+
+    A family name that is a word as well, as Park or Song, needs a listed given name.
+    """
+    if first in _FAMILY and first in _ONLY_NAMES:
+        return not (_is_word(second) or second in _PLACES or second in _VOCABULARY)
+    return (first in _FAMILY and second in _EAST_ASIAN) or (first in _EAST_ASIAN and second in _FAMILY)
 
 
 def _is_person(text: str, word: re.Match[str], last: re.Match[str], *, shouted: bool) -> bool:
@@ -149,7 +170,8 @@ def _is_person(text: str, word: re.Match[str], last: re.Match[str], *, shouted: 
     before, after = _before(text, word), text[last.end() : last.end() + _NEAR]
     starts = bool(_PATTERN["sentence_start"].search(before))
     two_letters = word is not last and _PATTERN["short_surname"].fullmatch(first)
-    if two_letters or first in _ONLY_NAMES or (first.split("-")[0] in _ONLY_NAMES and "-" in first):
+    whole = word is not last and _is_east_asian(first, last["first"].lower())
+    if whole or two_letters or first in _ONLY_NAMES or (first.split("-")[0] in _ONLY_NAMES and "-" in first):
         return True
     capitals = shouted or (word["first"].isupper() and len(first) > 1)
     if first in _WORDS or first in _PLACES or is_common(first) or first in _NOT_NAMES:
@@ -171,7 +193,9 @@ def _is_called(text: str, word: re.Match[str], last: re.Match[str], *, starts: b
     if word is not last:
         return first in _WORDS or first not in _NOUNS
     if first in _WORDS:
-        return not starts or bool(_PATTERN["does"].match(after) or _PATTERN["says"].match(after))
+        relation = _PATTERN["relation_after"].match(after)
+        acts = after[relation.end() :] if relation else after
+        return not starts or bool(_PATTERN["does"].match(acts) or _PATTERN["says"].match(acts))
     if first in _NOUNS and not _PATTERN["called"].fullmatch(first):
         return False
     if _PATTERN["greeting"].search(before) or _PATTERN["sure_before"].search(before) or _PATTERN["says"].match(after):
@@ -187,9 +211,11 @@ def _before(text: str, match: re.Match[str]) -> str:
 
 def _is_small_person(text: str, span: Span) -> bool:
     """Whether a word that can only be a first name is a person's here."""
+    if _PATTERN["fictional"].match(text, span.start):
+        return False
     if _PATTERN["small_before"].search(text[max(0, span.start - _NEAR) : span.start]):
         return True
-    if text[span.start].isupper() or _PATTERN["fictional"].match(text, span.start):
+    if text[span.start].isupper():
         return False
     acts = _PATTERN["says"].match(text, span.end) or _PATTERN["small_after"].match(text, span.end)
     return bool(acts) or span.end - span.start >= _SURE_LETTERS
