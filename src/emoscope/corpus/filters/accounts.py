@@ -16,6 +16,7 @@ def spelled_emails(text: str) -> Iterator[Span]:
     >>> [text[s.start : s.end] for text in ["its ann dot b at gmail dot com ok"] for s in spelled_emails(text)]
     ['ann dot b at gmail dot com']
     """
+    yield from spans_of(_PATTERN["joined_email"].finditer(text) if "_at_" in text.lower() else (), Kind.EMAIL)
     for match in _PATTERN["spelled_email"].finditer(text):
         at, dot = match["at"].strip().lower(), match["dot"].strip().lower()
         if at == "@" or at[0] in "[({":

@@ -9,7 +9,10 @@ from emoscope.corpus.filters.spans import Kind, Span, spans_of
 _PATTERN = read_patterns("numbers.toml")
 _OTHER_NUMBER = read_patterns("presidio.toml")["other_number"]
 _NAMED = ("document_number", "record_number", "account_number")
-_BY_FORM = ("pan", "ssn", "plate", "insurance", "mixed_reference")
+_BY_FORM = (
+    "pan", "pan_named", "gstin", "codice_fiscale", "dni", "sin", "parcel", "order", "ssn", "plate", "insurance",
+    "mixed_reference",
+)  # fmt: skip
 _LEAST_DIGITS = 4
 _LETTER_ZERO = re.compile(r"(?<![^\W\d_])[oO](?=\d\d)|(?<=\d\d)[oO](?![^\W\d_])")
 _COUNTING = re.compile(r"0?123|(\d)\1{6}")
@@ -60,8 +63,9 @@ def chat_phones(text: str) -> Iterator[Span]:
     ['555-0147', '9 8 7 6 5 4 3 2 1 0']
     """
     text = with_zeros(text)
-    for match in _PATTERN["local_phone"].finditer(text):
-        digits = "".join(re.findall(r"\d", match["value"]))
-        if not _COUNTING.match(digits) and not _OTHER_NUMBER.search(text[: match.start("value")]):
-            yield Span(*match.span("value"), Kind.PHONE)
+    for name in ("local_phone", "spaced_phone"):
+        for match in _PATTERN[name].finditer(text):
+            digits = "".join(re.findall(r"\d", match["value"]))
+            if not _COUNTING.match(digits) and not _OTHER_NUMBER.search(text[: match.start("value")]):
+                yield Span(*match.span("value"), Kind.PHONE)
     yield from spans_of(_PATTERN["spoken_phone"].finditer(text), Kind.PHONE, "value")

@@ -64,7 +64,7 @@ class PresidioFinder:
         if digits >= 7:
             spans += self._phones(text)
         if digits >= 12:
-            spans += _spans(self._card, text, Kind.CARD)
+            spans += (card for card in _spans(self._card, text, Kind.CARD) if not _is_part(text, card))
             cards = _PATTERN["mastercard_2"].finditer(text)
             spans += spans_of((card for card in cards if self._card.validate_result(card.group())), Kind.CARD)
         if digits >= 10:
@@ -100,6 +100,11 @@ class PresidioFinder:
             long = digits >= 10 or (digits >= 8 and _PATTERN["phone_word"].search(text))
             if number.startswith("+") or (long and not (counting or other or _PATTERN["date"].fullmatch(number))):
                 yield span
+
+
+def _is_part(text: str, span: Span) -> bool:
+    """Whether a number goes on before or after a hyphen, as an order's does."""
+    return bool(re.search(r"\d-$", text[: span.start]) or re.match(r"-\d", text[span.end :]))
 
 
 def _is_bare_link(text: str, span: Span) -> bool:

@@ -25,7 +25,7 @@ def street_addresses(text: str) -> Iterator[Span]:
         town = _TOWN.match(text, span.end)
         yield span if town is None else Span(span.start, town.end(), Kind.ADDRESS)
     for match in _SAID_POSTCODE.finditer(text):
-        yield Span(*match.span("code" if match["code"] else "zip"), Kind.ADDRESS)
+        yield Span(*match.span(match.lastgroup or 0), Kind.ADDRESS)
 
 
 def _streets(text: str) -> Iterator[Span]:
