@@ -103,6 +103,7 @@ def test_cohens_kappa_by_hand() -> None:
     one, never, *undefined = cohen_kappa(stack).tolist()
     assert (one, never) == (pytest.approx(0.4), -1.0)
     assert all(math.isnan(each) for each in undefined)
+    assert float(cohen_kappa(np.array([[0, 1], [0, 0]]))) == 0  # one item: (0 - 0) / (1 - 0)
     # Three labels: both 1 + 2 + 3 of 9; chance (2 * 2 + 3 * 4 + 4 * 3) / 81; kappa = (54 - 28) / (81 - 28)
     assert float(cohen_kappa(np.array([[1, 1, 0], [1, 2, 0], [0, 1, 3]]))) == pytest.approx(26 / 53)
 

@@ -76,6 +76,7 @@ def test_a_dialogue_stays_itself() -> None:
         ([{"speaker": "A"}], "turn 1: expected keys 'text' and, if known, 'speaker', or 'role' and 'content'; found"),
         ([{}], "or 'role' and 'content'; found none"),
         ([{"text": "hi", "mood": 1, "x": 2}], "or 'role' and 'content'; found text, mood, x"),
+        ([{"text": "hi", "mood": 1, 2: 3}], "or 'role' and 'content'; found text, mood, 2"),
         ([{"role": "user"}], "or 'role' and 'content'; found role"),
         ([{"content": "hi"}], "or 'role' and 'content'; found content"),
         ([{"role": "system", "content": "x"}, {"role": "user", "content": 7}], "turn 2: expected 'content' as text"),

@@ -108,6 +108,14 @@ def test_submissions_go_both_ways(corpus: Path, tmp_path: Path) -> None:
     file.write_text('{"label": "happy"}\n')
     with pytest.raises(InputError, match="row 1: expected a JSON object with 'id' and 'label'"):
         list(task.submitted(file))
+    file.write_text('{"id": 7, "label": null}\n{"id": "8", "label": "glad"}\n{"id": 9, "label": 3}\n')
+    said = task.submitted(file)
+    assert [(one.where, one.label, one.content) for one in (next(said), next(said))] == [
+        ("row 1", None, ("7",)),
+        ("row 2", "glad", ("8",)),
+    ]
+    with pytest.raises(InputError, match="row 3: 'label' must be a string"):
+        next(said)
     with pytest.raises(EmoscopeError, match=r"tiny: unknown label 'hapy', .* did you mean 'happy'"):
         task.write_submission(file, examples[:1], ["hapy"])
 
@@ -172,6 +180,9 @@ def test_mistakes(corpus: Path, tmp_path: Path) -> None:
         ({"lables": []}, "'lables'"),
         ({"metric": {"name": "bleu", "description": "x"}}, "'metric.name'"),
         ({"natural_prior": {"others": 1.0}}, "natural prior must name each label once"),
+        ({"labels": ["others"]}, "'labels'"),
+        ({"splits": {}}, "'splits'"),
+        ({"format": 2}, "'format'"),
         ({"splits": {"train": {"file": "../train.jsonl"}}}, "'splits.train.file'"),
     ):
         (corpus / "corpus.json").write_text(json.dumps({**json.loads(good), **change}))

@@ -17,6 +17,7 @@ from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.tasks import TASKS, get_task
 from emoscope.tasks.data import (
     SUMS,
+    Checked,
     check_file,
     check_files,
     data_folder,
@@ -25,6 +26,7 @@ from emoscope.tasks.data import (
     first_sums,
     published_sums,
     read_split,
+    sha256_of,
 )
 
 ROWS = "id\tturn1\tturn2\tturn3\tlabel\n0\thi\thello\tI won\thappy\n1\thi\thello\tok\tothers\n"
@@ -175,6 +177,22 @@ def test_recorded_sums_are_read_and_a_broken_record_is_named(tmp_path: Path) -> 
     record.write_text(f"{'a' * 64}  one.txt\nnonsense\n")
     with pytest.raises(InputError, match=r"SHA256SUMS, row 2: expected a sha256"):
         first_sums(tmp_path)
+    for line in (f"{'a' * 64}  \n", f"{'a' * 63}  one.txt\n", f"{'a' * 65}  one.txt\n", f"{'a' * 64} one.txt\n"):
+        record.write_text(line)
+        with pytest.raises(InputError, match=r"row 1: expected a sha256, two spaces and a file name"):
+            first_sums(tmp_path)
+    record.write_text("")  # a download that was cut off
+    assert first_sums(tmp_path) == {}
+
+
+def test_only_a_file_that_may_be_right_is_usable() -> None:
+    states = ("ok", "no checksum published", "differs", "absent")
+    assert [Checked(Path("a.txt"), state).usable for state in states] == [True, True, False, False]
+
+
+def test_what_cannot_be_read_has_no_checksum(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        sha256_of(tmp_path)
 
 
 # `emoscope data check`

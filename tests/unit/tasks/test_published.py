@@ -97,6 +97,8 @@ def test_unknown_task_or_confusion_matrix_is_reported() -> None:
         ({"entries": lambda rows: rows[1:]}, "ranks must count up from 1"),
         ({"entries": lambda rows: [{**rows[0], "score": None}, *rows[1:]]}, "best score must be known"),
         ({"entries": lambda rows: [{**rows[0], "score": 79.59}, *rows[1:]]}, "less than or equal to 1"),
+        ({"entries": lambda rows: [*rows[:-1], {**rows[-1], "score": -0.1}]}, "greater than or equal to 0"),
+        ({"entries": lambda _: []}, "at least 1 item"),
         ({"entries": lambda rows: [{**rows[0], "score": 0.79591}, *rows[1:]]}, "more than 4 decimals"),
         ({"size": lambda _: 15}, "16 entries, but size is 15"),
         ({"class_source": lambda _: None}, "need their source"),
@@ -116,6 +118,11 @@ def test_a_confusion_matrix_must_be_square() -> None:
     data["confusions"][0]["counts"] = data["confusions"][0]["counts"][:5]
     with pytest.raises(ValidationError, match="not 6 by 6"):
         Published.model_validate(data)
+    for row, problem in (([1, 2, 3, 4, 5], "not 6 by 6"), ([1, 2, 3, 4, 5, -1], "greater than or equal to 0")):
+        data = published("iest").model_dump()
+        data["confusions"][0]["counts"] = [*data["confusions"][0]["counts"][:5], row]
+        with pytest.raises(ValidationError, match=problem):
+            Published.model_validate(data)
 
 
 # EmoContext
