@@ -1,6 +1,7 @@
 """`emoscope verify`, `evaluate`, `compare`, `errors` and `human`: evaluate predictions."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -52,13 +53,18 @@ def verify_cli(
     split: SplitOption = None,
     data: DataOption = None,
 ) -> CommandResult:
-    """Check a submission as the organisers would; exit code 1 if it would be refused."""
+    """Check a submission as the official scorer reads it; exit code 1 if it could not be scored.
+
+    Labels that would be scored as wrong whatever the gold label is are warnings.
+    """
     chosen, unlabelled = task_and_path(task, against, split, data, option="--against")
     if not file.exists():
         raise InputError(file, "no such file")
-    problems = chosen.verify(file, unlabelled)
-    value = {"task": chosen.name, "file": file, "accepted": not problems, "problems": problems}
-    return CommandResult(value, "\n".join(problems or [f"{file}: accepted"]), failed=bool(problems))
+    found = chosen.check(file, unlabelled)
+    value = {"task": chosen.name, "file": file, "accepted": not found.problems, **asdict(found)}
+    warnings = [f"scored as wrong officially: {warning}" for warning in found.warnings]
+    lines = [*(found.problems or [f"{file}: accepted"]), *warnings]
+    return CommandResult(value, "\n".join(lines), failed=bool(found.problems))
 
 
 def evaluate_cli(

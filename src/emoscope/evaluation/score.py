@@ -31,9 +31,6 @@ _UNKNOWN = (
     "(keep FILE.learnt.json of `emoscope predict` beside it, or score on the test set or with --gold)"
 )
 _TRAINING = "no rank: this is training data"
-# A few labels outside the task's are a system's mistakes; more, or long ones, mean that it is another kind of file.
-MAX_OUTSIDE = 20
-MAX_LABEL = 100
 
 GoldSource = str | Path | Located  # a file, or a split from `emoscope.tasks.data.find_split`
 
@@ -88,10 +85,8 @@ def read_predictions(task: Task, gold: Gold, path: str | Path) -> list[str]:
     labels = task.read_predictions(path, gold.examples)
     if len(labels) != len(gold.labels):
         raise InputError(path, f"has {len(labels):,} labels, expected {len(gold.labels):,}")
-    outside = outside_labels(task, labels)
-    if len(outside) > MAX_OUTSIDE or any(len(label) > MAX_LABEL for label in outside):
-        problem = f"has {len(outside):,} labels that {task.name} does not have, such as {next(iter(outside))[:40]!r}"
-        raise InputError(path, f"{problem}; expected predictions for {task.name}")
+    if problem := task.outside_problem(labels):
+        raise InputError(path, problem)
     return labels
 
 
@@ -212,7 +207,7 @@ def label_notes(discarded: Mapping[str, int], outside: Mapping[str, int]) -> lis
     """Notes on gold items that are not scored, and on predictions outside the task's labels."""
     sentences = {
         "gold items left out, as the task does not score their label": discarded,
-        "predictions outside the task's labels, counted as errors here and refused by verify": outside,
+        "predictions outside the task's labels, counted as wrong": outside,
     }
     return [f"{sentence}: {_listed(counts)}" for sentence, counts in sentences.items() if counts]
 
@@ -223,12 +218,12 @@ def outside_labels(task: Task, predicted: Sequence[str]) -> dict[str, int]:
 
 
 def shown_label(label: str) -> str:
-    """The label, in quotes if it has characters or blanks that cannot be seen.
+    """The label, in quotes if it is empty or has characters or blanks that cannot be seen.
 
     >>> print(shown_label("joy"), shown_label("\ufeffjoy"))
     joy '\\ufeffjoy'
     """
-    return label if label.isprintable() and label == label.strip() else ascii(label)
+    return label if label and label.isprintable() and label == label.strip() else ascii(label)
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -64,6 +64,8 @@ def array_elements(path: str | Path, *, strict: bool = True) -> Iterator[Any]:
             mark = window.peek()
             if mark == ",":
                 window.skip()
+                if window.peek() == "]":
+                    raise InputError(path, "has a comma before the end of its list", row=f"after element {number:,}")
             elif mark != "]":
                 raise InputError(path, "is not valid JSON" if mark else _TRUNCATED, row=f"after element {number:,}")
         window.skip()

@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import closest_label
@@ -18,6 +18,9 @@ from emoscope.tasks.metadata import TaskMetadata
 # Enough to see what is wrong.
 MAX_PROBLEMS = 20
 _MAX_LABEL = 40  # characters
+# A few labels outside the task's are a system's mistakes; more, or long ones, mean that it is another kind of file.
+MAX_OUTSIDE = 20
+MAX_OUTSIDE_LABEL = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,14 @@ class Submitted:
     id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is wrong with a submission, one line each."""
+
+    problems: list[str]  # with one, it cannot be scored
+    warnings: list[str]  # labels that are scored as wrong
+
+
 class Task(ABC):
     """A shared task; `emoscope.tasks.get_task` returns one by name.
 
@@ -39,6 +50,9 @@ class Task(ABC):
 
     metadata: TaskMetadata
     sample: ClassVar[str] = ""  # a data file of three items without labels, for the contract tests
+    # What the official scorer does with a label that the task does not have: it counts it as wrong, as it does none at
+    # all, or ends with an error. Where no scorer is known, `verify` refuses such labels and `evaluate` counts them.
+    foreign_labels: ClassVar[Literal["wrong", "refused"] | None] = None
 
     @property
     def name(self) -> str:
@@ -113,18 +127,22 @@ class Task(ABC):
         return gold in self.labels
 
     def verify(self, submission: str | Path, unlabelled: str | Path) -> list[str]:
-        """The problems of a submission, one line each; none if it would be accepted."""
+        """The problems of a submission, one line each; none if the official scorer would score it."""
+        return self.check(submission, unlabelled).problems
+
+    def check(self, submission: str | Path, unlabelled: str | Path) -> Findings:
+        """The problems of a submission, and which of its labels are scored as wrong whatever the gold label is."""
         try:
             return _compare(self, submission, unlabelled)
         except InputError as error:
             if error.path == str(submission):
-                return [str(error)]
+                return Findings([str(error)], [])
             raise
 
     def read_predictions(self, path: str | Path, examples: Sequence[Example] | None = None) -> list[str]:
         """The labels of a submission or of a plain file with one label per line, checked against `examples`.
 
-        Labels outside the task's are kept, because the official scorers count them as errors.
+        Labels outside the task's are kept, except on scored items of a task whose official scorer ends at them.
         """
         items = list(self._answers(path))
         if examples is not None and len(items) != len(examples):
@@ -132,10 +150,20 @@ class Task(ABC):
         for item, example in zip(items, examples or (), strict=examples is not None):
             if item.content is not None and item.content != self.content(example):
                 raise InputError(path, "is not the same item as in the gold file", row=item.where)
+            if self.foreign_labels == "refused" and example.label and self.scored(example.label):
+                self.check_label(item.label, path, item.where)
         for item in items:
-            if not item.label:
+            if not item.label and self.foreign_labels != "wrong":
                 raise InputError(path, "label is missing", row=item.where)
-        return [item.label for item in items if item.label]
+        return [item.label or "" for item in items]
+
+    def outside_problem(self, labels: Iterable[str | None]) -> str | None:
+        """Why labels cannot be predictions for this task: too many, or too long ones, that it does not have."""
+        outside = list(dict.fromkeys(label for label in labels if label and label not in self.labels))
+        if len(outside) <= MAX_OUTSIDE and all(len(label) <= MAX_OUTSIDE_LABEL for label in outside):
+            return None
+        problem = f"has {len(outside):,} labels that {self.name} does not have, such as {outside[0][:40]!r}"
+        return f"{problem}; expected predictions for {self.name}"
 
     def _answers(self, path: str | Path) -> Iterator[Submitted]:
         return label_lines(path) if is_label_list(path) else self.submitted(path)
@@ -177,26 +205,44 @@ def label_lines(path: str | Path) -> Iterator[Submitted]:
         yield Submitted(f"row {row}", line.strip() or None)
 
 
-def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> list[str]:
+def _compare(task: Task, submission: str | Path, unlabelled: str | Path) -> Findings:
     expected = list(task.read(unlabelled))
     positions = {task.content(example): index for index, example in enumerate(expected)}
     problems: list[str] = []
+    wrong: list[str] = []
+    labels: list[str | None] = []
     used_ids: dict[str, str] = {}
     count = 0
     for item, example in zip_longest(task.submitted(submission), expected):
         if item is None:
             continue
         count += 1
+        labels.append(item.label)
         earlier = used_ids.setdefault(item.id, item.where) if item.id is not None else item.where
+        if problem := _label_problem(task, item, count):
+            (wrong if task.foreign_labels == "wrong" else problems).append(f"{submission}, {item.where}: {problem}")
         for problem in _problems(task, item, example, count, positions, earlier):
             problems.append(f"{submission}, {item.where}: {problem}")
+    if wrong and (problem := task.outside_problem(labels)):
+        problems.append(f"{submission}: {problem}")
     if count != len(expected):
         cut = "; the file seems cut off" if count < len(expected) else ""
         problems.insert(0, f"{submission}: has {count:,} labels, expected {len(expected):,}{cut}")
-    if len(problems) > MAX_PROBLEMS:
-        more = len(problems) - MAX_PROBLEMS
-        problems = [*problems[:MAX_PROBLEMS], f"{submission}: and {more:,} more problems of this kind"]
-    return problems
+    return Findings(_first(problems, submission), _first(wrong, submission))
+
+
+def _first(problems: list[str], submission: str | Path) -> list[str]:
+    more = len(problems) - MAX_PROBLEMS
+    return [*problems[:MAX_PROBLEMS], *([f"{submission}: and {more:,} more problems of this kind"] if more > 0 else [])]
+
+
+def _label_problem(task: Task, item: Submitted, number: int) -> str | None:
+    if not item.label:
+        return "label is missing"
+    if item.label in task.labels:
+        return None
+    is_header = item.label.lower() in {"label", "labels", "emotion", "id"} and item.content is None
+    return "is a header, but this format has none" if number == 1 and is_header else task.unknown_label(item.label)
 
 
 def _problems(
@@ -207,11 +253,6 @@ def _problems(
     positions: Mapping[tuple[str, ...], int],
     same_id_at: str,
 ) -> Iterator[str]:
-    if not item.label:
-        yield "label is missing"
-    elif item.label not in task.labels:
-        is_header = item.label.lower() in {"label", "labels", "emotion", "id"} and item.content is None
-        yield "is a header, but this format has none" if number == 1 and is_header else task.unknown_label(item.label)
     if same_id_at != item.where:
         yield f"id {item.id!r} was used already at {same_id_at}"
     if example is None or item.content is None or item.content == task.content(example):

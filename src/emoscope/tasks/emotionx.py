@@ -21,6 +21,7 @@ _VARIANT_PREFIX = "utterance_"
 class EmotionX(Task):
     """The base of Friends and EmotionPush, which differ only in their files."""
 
+    foreign_labels = "refused"
     sample = json.dumps(
         [
             [{"speaker": "Ross", "utterance": "Hi"}, {"speaker": "Rachel", "utterance": "It\x92s you!"}],

@@ -21,6 +21,7 @@ class Iest(Task):
     """Six emotions, nearly balanced; scored by macro-F1 over every label that occurs."""
 
     metadata = load_metadata("iest")
+    foreign_labels = "wrong"
     sample = (
         "unknown\tI am [#TRIGGERWORD#] that you came\n"
         "unknown\tso [#TRIGGERWORD#] because it rains\n"

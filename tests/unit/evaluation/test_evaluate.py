@@ -47,7 +47,7 @@ def test_emotionx_discards_what_is_not_scored(tmp_path: Path) -> None:
     assert found.outside == {"surprise": 1}
     assert found.notes == [
         "gold items left out, as the task does not score their label: surprise (1), non-neutral (1)",
-        "predictions outside the task's labels, counted as errors here and refused by verify: surprise (1)",
+        "predictions outside the task's labels, counted as wrong: surprise (1)",
     ]
 
 
@@ -154,7 +154,7 @@ def test_a_foreign_label_is_warned_of(tmp_path: Path) -> None:
     gold = iest_file(tmp_path / "gold.csv", [(label, "that") for label in SIX])
     said = labels_file(tmp_path / "said.txt", [*SIX[:5], "[b]love"])
     result = run("evaluate", said, "-t", "iest", "-g", gold, "--samples", "20")
-    assert "counted as errors here and refused by verify: [b]love (1)" in result.stderr
+    assert "counted as wrong: [b]love (1)" in result.stderr
     assert "[b]love" in result.stdout
 
 

@@ -78,7 +78,7 @@ def test_the_evaluation_page(tmp_path: Path) -> None:
     assert result.rank is not None
     assert result.rank.sentence in text
     assert str(result.rank.caveat) in text
-    assert "counted as errors here and refused by verify: love (1)" in text
+    assert "counted as wrong: love (1)" in text
     assert "best: Amobee" in text
     # Three charts: the strip of published scores, the bars, the heat map.
     assert found.seen.count("svg") == 3

@@ -148,13 +148,13 @@ def test_after_twenty_problems_the_rest_is_counted(tmp_path: Path) -> None:
     given = written(tmp_path / "given.csv", "\tso [#TRIGGERWORD#] today\n" * 30)
     mine = tmp_path / "mine.txt"
     for wrong, last in ((20, "row 20: unknown label 'glee'"), (21, "1 more"), (29, "9 more")):
-        problems = IEST.verify(written(mine, "glee\n" * wrong + "joy\n" * (30 - wrong)), given)
+        problems = IEST.check(written(mine, "glee\n" * wrong + "joy\n" * (30 - wrong)), given).warnings
         assert len(problems) == min(wrong, 21)
         assert last in problems[-1]
     assert problems[-1] == f"{mine}: and 9 more problems of this kind"
-    first, *others = IEST.verify(written(mine, "glee\n" * 40), given)
-    assert first == f"{mine}: has 40 labels, expected 30"
-    assert others[-1] == f"{mine}: and 21 more problems of this kind"
+    found = IEST.check(written(mine, "glee\n" * 40), given)
+    assert found.problems == [f"{mine}: has 40 labels, expected 30"]
+    assert found.warnings[-1] == f"{mine}: and 20 more problems of this kind"
     assert IEST.verify(written(mine, "joy\n" * 3), given) == [
         f"{mine}: has 3 labels, expected 30; the file seems cut off"
     ]
@@ -163,8 +163,8 @@ def test_after_twenty_problems_the_rest_is_counted(tmp_path: Path) -> None:
 def test_a_header_is_named_as_one(tmp_path: Path) -> None:
     given = written(tmp_path / "given.csv", "\tso [#TRIGGERWORD#] today\n" * 2)
     for header in ("label", "Labels", "emotion", "ID"):
-        problems = IEST.verify(written(tmp_path / "mine.txt", f"{header}\njoy\n"), given)
-        assert problems == [f"{tmp_path / 'mine.txt'}, row 1: is a header, but this format has none"]
+        found = IEST.check(written(tmp_path / "mine.txt", f"{header}\njoy\n"), given)
+        assert found.warnings == [f"{tmp_path / 'mine.txt'}, row 1: is a header, but this format has none"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 IEST's script takes the first tab-separated column of every line, without blanks after it, and counts any string as a
 label; lines must be as many as gold's. It works on bytes, where only ASCII has blanks. EmotionX's script loads JSON as
 UTF-8, where a byte-order mark is an error, NaN is not, and the last of equal keys counts; it compares speakers and
-utterances, dialogue by dialogue, and wants one of four emotions. Both are stricter in what they write than in what they
-read: `verify` refuses labels that IEST's script would count as errors. No script of EmoContext was at hand.
+utterances, dialogue by dialogue, and wants one of four emotions. `verify` accepts what they score, and warns of labels
+that IEST's script counts as wrong; the server refuses those, too. No script of EmoContext was at hand.
 """
 
 import gzip
@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from emoscope.cli.app import app
 from emoscope.core.errors import InputError
 from emoscope.core.files import MAX_LINE_BYTES
 from emoscope.evaluation.score import evaluate
@@ -43,6 +45,12 @@ ODD_LABELS += ["\u2028sad", "sad\x1c", "sad\u200b", "sad\r", "\ufeffsad", '"sad"
 def officially_read(text: str) -> list[str]:
     """What the official IEST script reads."""
     return [line.split(b"\t")[0].rstrip().decode() for line in io.BytesIO(text.encode())]
+
+
+def official_score(said: list[str]) -> float:
+    """Macro-F1 over every label of gold or submission, whatever it is; each label of `LABELS` is once in gold."""
+    hits = {label: float(label == answer) for label, answer in zip(LABELS, said, strict=True)}
+    return sum(2 * hits.get(label, 0.0) / (1 + said.count(label)) for label in LABELS) / len({*LABELS, *said})
 
 
 def cases() -> list[tuple[str, str]]:
@@ -74,11 +82,18 @@ def test_iest_is_read_as_officially(name: str, text: str, tmp_path: Path) -> Non
     task = get_task("iest")
     read = [item.label or "" for item in task.submitted(file)]
     assert read == officially_read(text), name
-    clean = all(label in task.labels for label in read) and len(read) == len(LABELS)
-    assert (task.verify(file, gold) == []) == clean
-    assert (refusals(task, file, gold, file_name="mine.txt", items=3) == []) == clean
-    if len(read) == len(LABELS) and all(read):
-        assert task.read_predictions(file) == read  # `evaluate` scores what `verify` checks
+    found, scored = task.check(file, gold), len(read) == len(LABELS)
+    assert (found.problems == []) == scored
+    wrong = [f"row {row}" for row, label in enumerate(read, start=1) if label not in task.labels]
+    assert [warning.split(", ")[1].split(":")[0] for warning in found.warnings] == wrong
+    assert (refusals(task, file, gold, file_name="mine.txt", items=3) == []) == (scored and not wrong)
+    if scored:
+        result = evaluate(task, gold, file, samples=2)
+        assert result.score == pytest.approx(official_score(read))
+        assert sum(result.outside.values()) == len(wrong)
+    else:
+        with pytest.raises(InputError, match="labels, expected 3"):
+            evaluate(task, gold, file, samples=2)
 
 
 def test_a_label_with_a_byte_order_mark_is_an_error_that_can_be_seen(tmp_path: Path) -> None:
@@ -88,6 +103,37 @@ def test_a_label_with_a_byte_order_mark_is_an_error_that_can_be_seen(tmp_path: P
     result = evaluate(get_task("iest"), gold, file, samples=20)
     assert result.scores.accuracy == pytest.approx(2 / 3)
     assert any(r"'\ufeffjoy' (1)" in note for note in result.notes)
+
+
+def test_the_command_warns_of_what_is_scored_as_wrong(tmp_path: Path) -> None:
+    file, gold = tmp_path / "submission.txt", tmp_path / "gold.csv"
+    file.write_bytes("\ufeffjoy\n\nnan\n".encode())
+    gold.write_text(GOLD)
+    result = CliRunner().invoke(app, ["verify", str(file), "--task", "iest", "--against", str(gold)])
+    known = "expected one of anger, disgust, fear, joy, sad, surprise"
+    assert (result.exit_code, result.stdout.splitlines()) == (
+        0,
+        [
+            f"{file}: accepted",
+            f"scored as wrong officially: {file}, row 1: unknown label '\\ufeffjoy', {known}; did you mean 'joy'?",
+            f"scored as wrong officially: {file}, row 2: label is missing",
+            f"scored as wrong officially: {file}, row 3: unknown label 'nan', {known}",
+        ],
+    )
+    file.write_text("joy\nnan\n")
+    result = CliRunner().invoke(app, ["verify", str(file), "--task", "iest", "--against", str(gold), "--json"])
+    found = json.loads(result.stdout)
+    assert (result.exit_code, found["accepted"], len(found["problems"]), len(found["warnings"])) == (1, False, 1, 1)
+
+
+def test_verify_and_evaluate_refuse_a_file_of_something_else(tmp_path: Path) -> None:
+    file, gold = tmp_path / "submission.txt", tmp_path / "gold.csv"
+    gold.write_text(GOLD * 10)
+    file.write_text("".join(f"word{number}\n" for number in range(30)))
+    (problem,) = get_task("iest").verify(file, gold)
+    assert problem == f"{file}: has 30 labels that iest does not have, such as 'word0'; expected predictions for iest"
+    with pytest.raises(InputError, match="has 30 labels that iest does not have"):
+        evaluate(get_task("iest"), gold, file, samples=2)
 
 
 def test_a_submission_may_be_one_long_line(tmp_path: Path) -> None:
@@ -229,6 +275,28 @@ def test_emotionx(name: str, accepted: bool, tmp_path: Path) -> None:
     unlabelled.write_text(json.dumps(SAID))
     gold.write_text(json.dumps(labelled(EMOTIONS)))
     assert decisions("emotionx-friends", file, unlabelled, gold) == [accepted] * 3
+
+
+def test_a_foreign_emotion_ends_the_evaluation_where_it_is_scored(tmp_path: Path) -> None:
+    file, gold = tmp_path / "submission.json", tmp_path / "gold.json"
+    gold.write_text(json.dumps(labelled(EMOTIONS)))
+    task = get_task("emotionx-friends")
+    file.write_text(first(emotion="happy"))
+    with pytest.raises(InputError, match="dialogue 1, line 1: unknown label 'happy'"):
+        evaluate(task, gold, file, samples=2)
+    file.write_text(good("neutral", "fear"))  # the gold label is surprise, which is not scored
+    assert evaluate(task, gold, file, samples=2).scores.items == 4
+
+
+def test_a_comma_before_the_end_is_not_called_a_cut(tmp_path: Path) -> None:
+    file, unlabelled = tmp_path / "submission.json", tmp_path / "unlabelled.json"
+    file.write_text(f"{GOOD[:-1]},]")
+    unlabelled.write_text(json.dumps(SAID))
+    assert get_task("emotionx-friends").verify(file, unlabelled) == [
+        f"{file}, after element 2: has a comma before the end of its list"
+    ]
+    file.write_text(f"{GOOD[:-1]},")
+    assert "truncated" in get_task("emotionx-friends").verify(file, unlabelled)[0]
 
 
 def decisions(name: str, file: Path, unlabelled: Path, gold: Path) -> list[bool]:

@@ -110,7 +110,8 @@ def test_verify_finds_an_unknown_label(task: Task, tmp_path: Path) -> None:
     text = target.read_text(encoding="utf-8")
     label = answers(task)[0]
     target.write_text(re.sub(rf"{label}(?=\"?$)", "surprised", text, count=1, flags=re.MULTILINE), encoding="utf-8")
-    (problem,) = task.verify(target, source)
+    found = task.check(target, source)
+    (problem,) = found.warnings if task.foreign_labels == "wrong" else found.problems
     assert re.match(rf"{re.escape(str(target))}, (row|dialogue) \d.*: unknown label 'surprised'", problem)
 
 
@@ -350,9 +351,9 @@ def test_iest_header_in_a_submission_is_named(tmp_path: Path) -> None:
     source = unlabelled(task, tmp_path)
     target = tmp_path / "labels"
     target.write_text("label\njoy\njoy\njoy\n")
-    problems = task.verify(target, source)
-    assert f"{target}: has 4 labels, expected 3" in problems
-    assert f"{target}, row 1: is a header, but this format has none" in problems
+    found = task.check(target, source)
+    assert found.problems == [f"{target}: has 4 labels, expected 3"]
+    assert found.warnings == [f"{target}, row 1: is a header, but this format has none"]
 
 
 # A task from outside the package

@@ -41,12 +41,13 @@ def refusals(task: Task, path: Path, unlabelled: Path, *, file_name: str, items:
     if problem := _not_text(path, items):
         return [f"{file_name}: {problem}"]
     try:
-        problems = task.verify(path, unlabelled)
+        found = task.check(path, unlabelled)
     except InputError as error:
         # The problem is in our own file, whose content the sender must not see.
         problem = "the challenge's own data file cannot be read; nothing was accepted, tell the organisers"
         raise StoreUnavailable(problem) from error
-    # The verifier names the file by its path on the server.
+    # The verifier names the file by its path on the server. A slip that is sure to be wrong costs no submission.
+    problems = [*found.problems, *found.warnings]
     return [_printable(problem.replace(str(path), file_name)) for problem in problems]
 
 
