@@ -15,15 +15,16 @@ FOLDS = "folds of the training data"
 _NOTE = "the [estimate](foretell.md) for the blind set"
 
 
-def by_others(task: Mapping[str, Any], folds: float, *, learnt_meld: bool) -> dict[str, float | None]:
+def by_others(task: Mapping[str, Any], folds: float, *, learnt_meld: bool) -> dict[str, Any]:
     """The estimate for a system without fold labels: its fold score, changed as those of the others are on average."""
     rows = task["systems"].values()
     given = [row["without"] - row["folds"] for row in rows if row["without"]] if learnt_meld else []
     moved = folds + (float(np.mean(given)) if given else 0.0)
-    found: dict[str, float | None] = {"folds": folds, "without": moved if given else None}
-    for end in ("estimate", "low", "high"):
-        found[end] = moved + float(np.mean([row[end] - (row["without"] or row["folds"]) for row in rows]))
-    return found
+    ends = {
+        end: moved + float(np.mean([row[end] - (row["without"] or row["folds"]) for row in rows]))
+        for end in ("estimate", "low", "high")
+    }
+    return {"folds": folds, "without": moved if given else None, **ends}
 
 
 def fold_scores(results: ModelResults) -> dict[str, float]:
