@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from emoscope.core.files import whole_text
 from emoscope.evaluation.measured import measured_scores
@@ -121,7 +122,9 @@ def stale() -> list[str]:
 
 
 def main() -> None:
-    if "--check" in sys.argv:
+    parser = command_line(__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; list the stale sections and exit with 1")
+    if parser.parse_args().check:
         sys.exit("\n".join(f"{each} is stale; run: python -m benchmarks.readme" for each in stale()) or 0)
     for page, name, made in SECTIONS:
         write_section(page, name, made())

@@ -11,6 +11,7 @@ where no test reads them, that is a survivor as well.
 import json
 from importlib.metadata import version
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import printed_section
 from benchmarks.common.paths import RESULTS, ROOT
 from benchmarks.common.provenance import keep, made
@@ -22,6 +23,7 @@ UNNOTICED = (0, 5, 33)  # mutmut's exit codes: the tests passed; there are none 
 
 
 def main() -> None:
+    command_line(__doc__).parse_args()
     results = sorted(MUTANTS.rglob("*.meta"))
     for path in results:
         codes = list(json.loads(path.read_text(encoding="utf-8"))["exit_code_by_key"].values())

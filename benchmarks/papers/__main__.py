@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from benchmarks.common.options import command_line
 from benchmarks.common.pages import write_section
 from benchmarks.common.paths import PAGES
 from emoscope.core.frozen import FrozenModel
@@ -67,6 +68,7 @@ def summary(papers: Mapping[str, Sequence[PaperItem]]) -> str:
 
 
 def main() -> None:
+    command_line(__doc__).parse_args()
     papers = read_items()
     write_section(PAGE, "summary", summary(papers))
     for name, items in papers.items():

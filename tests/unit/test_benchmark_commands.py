@@ -14,10 +14,7 @@ from benchmarks.speed.peers import peers_to_measure
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"python -m (benchmarks[\w.]*)([^\n`#|]*)")
-WITHOUT_PARSER = {
-    *("benchmarks.papers", "benchmarks.readme", "benchmarks.mutation"),
-    *("benchmarks.serving.client", "benchmarks.serving.plain_server"),
-}
+WITHOUT_PARSER = {"benchmarks.serving.client", "benchmarks.serving.plain_server"}
 
 
 def documented_commands() -> dict[str, set[str]]:
@@ -56,6 +53,20 @@ def test_documented_options_are_accepted(module: str, monkeypatch: pytest.Monkey
     if module == "benchmarks.scale.reading":
         pytest.importorskip("pyarrow")
     assert documented_commands()[module] <= accepted_options(module, monkeypatch)
+
+
+@pytest.mark.parametrize("module", ["benchmarks.papers.__main__", "benchmarks.mutation.__main__", "benchmarks.readme"])
+def test_help_writes_nothing(
+    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    loaded, written = importlib.import_module(module), tmp_path / "written"
+    for name in ("write_section", "printed_section"):
+        monkeypatch.setattr(loaded, name, lambda *_, **__: written.touch(), raising=False)
+    monkeypatch.setattr("sys.argv", [module, "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        loaded.main()
+    assert capsys.readouterr().out.startswith("usage: ")
+    assert not written.exists()
 
 
 def test_data_is_where_the_product_looks_for_it(tmp_path: Path) -> None:
