@@ -62,7 +62,6 @@ def test_dialogues_of_emocontexts_table_1() -> None:
         ).label
         == "anger"
     )
-    assert detector.detect(["I was hurt by u more", "You didn't mean it.", "say u love me"]).label == "sadness"
     internship = ["I just qualified for the internship", "WOOT! Congratulations!", "I started crying"]
     assert detector.detect(internship).label == "joy"
 

@@ -279,7 +279,7 @@ def test_items_the_model_learnt_are_not_scored(data: Path, tmp_path: Path) -> No
     with pytest.raises(EmoscopeError, match=r"dev \(Test1\): the model learnt 5 of 5 items; they are no test of it"):
         run(str(model), "nano", data, [], 50)
     scored = run(str(model), "nano", data, [], 50, optimistic=True).heads[0]
-    assert scored.notes == ("optimistic, because the model learnt 5 of 5 items, itself or through its teachers",)
+    assert scored.notes == ("optimistic: its teachers, or versions that it continues, learnt 5 of 5 items",)
 
 
 def test_quantisation_is_measured_on_every_task(tmp_path: Path) -> None:
