@@ -23,8 +23,9 @@ from benchmarks.common.tables import read_json, replace_row
 from emoscope.core.dialogue import Example
 from emoscope.core.fit_context import FitContext
 from emoscope.distil.everyday import everyday_examples
+from emoscope.distil.judge import score
 from emoscope.distil.pool import HEAD_OF, TASKS, own_examples
-from emoscope.distil.student import is_held_out, score
+from emoscope.distil.student import is_held_out
 from emoscope.models.block import Floats
 from emoscope.models.label_shift import prior_vector, shift_prior
 from emoscope.models.torch.multitask import MultiTaskClassifier

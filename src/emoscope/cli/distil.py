@@ -156,7 +156,8 @@ def student_cli(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing student.")] = False,
 ) -> CommandResult:
     """Train a student on the teachers' answers; with --set hold_out=true also score it on held-out data."""
-    from emoscope.distil.student import StudentPlan, fit_student, gather, judge, mix_of, save_report
+    from emoscope.distil.judge import judge
+    from emoscope.distil.student import StudentPlan, fit_student, gather, mix_of, save_report
     from emoscope.runs.record import kept_checkpoints, new_run_folder
     from emoscope.systems.base import NETWORK_PACKAGES
 
@@ -196,7 +197,8 @@ def average_cli(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing student.")] = False,
 ) -> CommandResult:
     """Average the weights of students, such as those of the last passes; score the mean if they have held-out data."""
-    from emoscope.distil.student import REPORT, judge, mean_of, save_report
+    from emoscope.distil.judge import judge
+    from emoscope.distil.student import REPORT, mean_of, save_report
     from emoscope.runs.record import new_run_folder
 
     check_installed("torch", extra="train")

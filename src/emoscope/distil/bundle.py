@@ -13,8 +13,9 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, Head, resolve
 from emoscope.detector.model import BLOCK
+from emoscope.distil.judge import calibration
 from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
-from emoscope.distil.student import REPORT, calibration
+from emoscope.distil.student import REPORT
 from emoscope.models.block import Block
 from emoscope.models.export.kept import KeptNetwork
 from emoscope.models.onnx.exported_encoder import ExportedEncoder

@@ -15,6 +15,7 @@ from emoscope.core.learnt import LearntItems
 from emoscope.detector.bundle import Bundle, resolve
 from emoscope.detector.model import FittedModel
 from emoscope.distil.everyday import GENERAL, everyday_examples, vote_shares
+from emoscope.distil.judge import calibration
 from emoscope.distil.pool import (
     ASKED,
     HEAD_OF,
@@ -27,7 +28,7 @@ from emoscope.distil.pool import (
     save_answers,
     source_items,
 )
-from emoscope.distil.student import HEADS, REPORT, UNNAMED, StudentPlan, calibration, gather, save_report
+from emoscope.distil.student import HEADS, REPORT, UNNAMED, StudentPlan, gather, save_report
 from emoscope.models.probabilities import softmax
 from emoscope.models.torch.multitask import MultiTaskClassifier
 from emoscope.models.torch.reopened import reopen

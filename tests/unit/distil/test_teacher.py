@@ -18,8 +18,9 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.everyday import GENERAL, everyday_examples
+from emoscope.distil.judge import judge
 from emoscope.distil.pool import load_answers, own_examples
-from emoscope.distil.student import HEADS, StudentPlan, fit_student, gather, judge, save_report
+from emoscope.distil.student import HEADS, StudentPlan, fit_student, gather, save_report
 from emoscope.distil.teacher import (
     ANSWERS,
     PLAN,

@@ -23,6 +23,7 @@ from emoscope.core.metrics import confusion_matrix
 from emoscope.detector.model import FittedModel
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.everyday import everyday_examples, vote_shares
+from emoscope.distil.judge import judge
 from emoscope.distil.pool import (
     load_answers,
     own_examples,
@@ -39,7 +40,6 @@ from emoscope.distil.student import (
     fit_student,
     gather,
     is_held_out,
-    judge,
     save_report,
 )
 from emoscope.models.block import FitContext
