@@ -18,7 +18,9 @@ _PATTERN = read_patterns("person_names.toml")
 _MOSTLY = listed_words("names_mostly.txt")
 _WORDS = listed_words("names_words.txt")  # people within a sentence, not where one begins
 _NOUNS = listed_words("proper_nouns.txt")
-_PLACES = (listed_words("names_places.txt", "names_also_words.txt") | _NOUNS) - _WORDS - _MOSTLY  # need a phrase
+_CITIES = listed_words("names_cities.txt")  # people, unless they are visited
+_PERSONS = _WORDS | _MOSTLY | _CITIES
+_PLACES = (listed_words("names_places.txt", "names_also_words.txt") | _NOUNS) - _PERSONS  # need a phrase
 _EAST_ASIAN = listed_words("names_east_asia.txt")
 _FAMILY = listed_words("family_names_east_asia.txt")
 _LISTED = listed_words("names.txt", "names_more.txt", "names_cultures.txt", "names_mostly.txt") | _EAST_ASIAN
@@ -134,8 +136,9 @@ def _capitalised(text: str) -> Iterator[Span]:
     while place < len(words):
         last = _last_of_name(text, words, place)
         if _is_person(text, words[place], words[last], shouted=shouted):
-            if not _PATTERN["fictional"].match(text, words[place].start()):
-                yield Span(words[place].start(), words[last].end(), Kind.NAME)
+            start, end = words[place].start(), words[last].end()
+            if not (_PATTERN["fictional"].match(text, start) or _is_city(text, start, end)):
+                yield Span(start, end, Kind.NAME)
             place = last
         place += 1
 
@@ -149,6 +152,7 @@ def _last_of_name(text: str, words: Sequence[re.Match[str]], first: int) -> int:
         if not _PATTERN["between"].fullmatch(text[words[last].end() : word.start()]):
             break
         word_itself = _is_word(plain) or plain in _PLACES or _is_vocabulary(plain)
+        word_itself = word_itself and not _PATTERN["surname_with_article"].match(plain)
         if word_itself and plain not in _LISTED and not _is_east_asian(words[last]["first"].lower(), plain):
             break
         last += 1
@@ -196,12 +200,23 @@ def _is_called(text: str, word: re.Match[str], last: re.Match[str], *, starts: b
         relation = _PATTERN["relation_after"].match(after)
         acts = after[relation.end() :] if relation else after
         return not starts or bool(_PATTERN["does"].match(acts) or _PATTERN["says"].match(acts))
+    if _PATTERN["given_before"].search(before):
+        return first in _LISTED
     if first in _NOUNS and not _PATTERN["called"].fullmatch(first):
         return False
     if _PATTERN["greeting"].search(before) or _PATTERN["sure_before"].search(before) or _PATTERN["says"].match(after):
         return first in _LISTED and (starts is False or bool(_PATTERN["says"].match(after)))
     spoken_to = starts or _PATTERN["vocative_before"].search(before)
     return bool(_PATTERN["called"].fullmatch(first) and spoken_to and re.match(r"\s*[,!]", after))
+
+
+def _is_city(text: str, start: int, end: int) -> bool:
+    """Whether this is a city, as in "we flew to Orlando", and nobody called so."""
+    if text[start:end].lower() not in _CITIES:
+        return False
+    before = text[max(0, start - _NEAR) : start]
+    after = (_PATTERN["place_after"], _PATTERN["thing_after"])
+    return bool(_PATTERN["place_before"].search(before)) or any(pattern.match(text, end) for pattern in after)
 
 
 def _before(text: str, match: re.Match[str]) -> str:
@@ -211,7 +226,7 @@ def _before(text: str, match: re.Match[str]) -> str:
 
 def _is_small_person(text: str, span: Span) -> bool:
     """Whether a word that can only be a first name is a person's here."""
-    if _PATTERN["fictional"].match(text, span.start):
+    if _PATTERN["fictional"].match(text, span.start) or _is_city(text, span.start, span.end):
         return False
     if _PATTERN["small_before"].search(text[max(0, span.start - _NEAR) : span.start]):
         return True
