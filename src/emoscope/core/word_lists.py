@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import product
 from typing import Any
 
 WORDS = files("emoscope.core") / "words"
@@ -59,10 +60,28 @@ def any_of(patterns: Sequence[str]) -> re.Pattern[str]:
 
 
 def words_in(pattern: str) -> set[str]:
-    """The words of a pattern, with and without an optional last letter.
+    """The words of a pattern, with each of their endings.
 
     >>> sorted(words_in("(?:kill|stabs?) \\\\w+ him"))
     ['him', 'kill', 'stab', 'stabs']
+    >>> sorted(words_in("child(?:ish|ren)?"))
+    ['child', 'childish', 'children']
     """
-    words = re.findall(r"(?<!\\)[a-z]{3,}\??", pattern)
-    return {word.removesuffix("?") for word in words} | {word[:-2] for word in words if word.endswith("?")}
+    words = {"".join(parts) for run in _WORD.findall(pattern) for parts in product(*map(_choices, _PART.findall(run)))}
+    return {word for word in words if len(word) >= _SHORTEST}
+
+
+def _choices(part: tuple[str, str, str]) -> list[str]:
+    """What a letter or a group of alternatives in a pattern can stand for."""
+    letter, group, optional = part
+    chosen = [letter] if letter else ["".join(each) for one in group.split("|") for each in product(*_letters(one))]
+    return [*chosen, ""] if optional else chosen
+
+
+def _letters(word: str) -> list[list[str]]:
+    return [[letter, ""] if optional else [letter] for letter, optional in re.findall(r"([a-z])(\??)", word)]
+
+
+_SHORTEST = 3  # letters
+_WORD = re.compile(r"(?<![\\a-z])(?:[a-z]\??|\(\?:[a-z?|]+\)\??)+")
+_PART = re.compile(r"(?:([a-z])|\(\?:([a-z?|]+)\))(\??)")

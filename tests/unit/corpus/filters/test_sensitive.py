@@ -1,5 +1,6 @@
 """Sensitive topics: found in any spelling, not in look-alikes, and counted by reason."""
 
+import codecs
 import json
 import pickle
 import time
@@ -186,11 +187,24 @@ def test_the_command_drops_topics_and_counts_them(tmp_path: Path) -> None:
         ("there is a coal tit on the feeder", []),
         ("mexican guys are just begging all day", [Topic.HATE]),
         ("immigrants are always cheating", [Topic.HATE]),
+        ("my stepfather keeps touching me at night", [Topic.VIOLENCE]),
+        ("this song touches me when i am sad", []),
+        ("he forced himself on her", [Topic.VIOLENCE]),
+        ("the bomb will go off tonight", [Topic.VIOLENCE]),
+        ("she bombed her driving test", []),
+        ("they bombed the airport", [Topic.VIOLENCE]),
+        ("i beat my cousin at ping pong", []),
+        ("he beat my brother at a wedding", [Topic.VIOLENCE]),
         ("the women are lying on the beach", []),
     ],
 )
 def test_topics_and_their_look_alikes(text: str, topics: list[Topic]) -> None:
     assert topics_of(text) == topics
+
+
+def test_disguised_slurs_are_found_with_each_ending() -> None:
+    for slur in ("s4ttbg", "a1ttref"):
+        assert topics_of(f"dirty {codecs.decode(slur, 'rot13')}") == [Topic.HATE]
 
 
 def test_hyperbole_about_food_is_not_a_crime() -> None:
