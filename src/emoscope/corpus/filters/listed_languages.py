@@ -48,18 +48,27 @@ def listed_language(text: str, counts: WordCounts) -> str | None:
             own
         ):
             continue
+        # "non lo so", "grazie": each word may be chance or a loan, not all of them.
+        whole = len(words) >= _WORDS_OF_TURN and words <= listed and not words <= _english()
+        whole = whole or (len(words) == 1 and words == only_own - _english() and len(max(words)) > _SHORT)
+        if whole and best is None:
+            best = code
         if enough and len(only_own) > 2 * len(only_english) and len(own) / len(words) > max(share, _MOST):
             best, share = code, len(own) / len(words)
     return best
 
 
 def is_hardly_english(text: str) -> bool:
-    """Whether a text of four words or more has too few English words and names to be English.
+    """Whether a text of four words or more has too few English words and names to be English, or one of three has none.
 
     >>> is_hardly_english("sto andando in palestra"), is_hardly_english("Rahul and Priya went to palestra")
     (True, False)
     """
     words, known = _words_known(text)
+    if len(words) == _WORDS_OF_TURN:
+        return not known
+    if "the" in words:
+        return False
     return len(words) >= 4 and len(known - _others()) * 4 <= len(words) and len(known) * 2 <= len(words)
 
 
@@ -70,9 +79,10 @@ def sure_of_few(text: str) -> float | None:
     (0.2, 0.4, None)
     """
     words, known = _words_known(text)
-    if any(map(_NEVER_ENGLISH.search, words)):
+    strange = any(map(_NEVER_ENGLISH.search, words))
+    if strange:
         known = {word for word in known if len(word) > 2}
-    if len(words) < 2 or known == words or not known <= _others():
+    if (len(words) < 2 and not strange) or known == words or not known <= _others():
         return None
     return 0.4 if known else 0.2
 

@@ -50,6 +50,11 @@ def test_items_too_short_to_judge_are_kept(english: LanguageFilter, turns: list[
         ("it", ["lascia stare"]),
         ("it", ["chiudi la porta"]),
         ("it", ["figurati, nessun problema"]),
+        ("it", ["non lo so"]),
+        ("it", ["buonanotte"]),
+        ("tr", ["günaydın"]),
+        ("or", ["tora katha kana"]),
+        ("en", ["fomo is the worsst"]),
         ("tr", ["nasılsın bugün"]),
         ("vi", ["em buồn quá"]),
         ("en", ["naïve of me"]),
@@ -57,6 +62,11 @@ def test_items_too_short_to_judge_are_kept(english: LanguageFilter, turns: list[
 )
 def test_languages_and_mixtures(identifier: LanguageIdentifier, expected: str, turns: list[str]) -> None:
     assert identifier.identify(turns) == expected
+
+
+def test_three_words_of_which_none_is_english_are_not(identifier: LanguageIdentifier) -> None:
+    assert identifier.identify(["kemti nasu brati"]) not in ("en", "und")
+    assert identifier.identify(["kemti nasu"]) == "und"
 
 
 def test_repeated_loan_word_is_not_code_mixing(identifier: LanguageIdentifier) -> None:
