@@ -170,11 +170,17 @@ def text_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator
     >>> list(text_lines(file))
     [(1, 'one'), (2, 'two')]
     """
+    for row, raw in byte_lines(path, max_bytes=max_bytes):
+        yield row, decode_line(path, row, raw)
+
+
+def byte_lines(path: str | Path, *, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Stream `(row, line)` from a file in any encoding, rows counted from 1, with line ends."""
     with existing_file(path).open("rb") as handle:
         for row, raw in enumerate(iter(lambda: handle.readline(max_bytes + 1), b""), start=1):
             if len(raw) > max_bytes:
                 raise InputError(path, f"line is longer than {max_bytes:,} bytes; this is not a text table", row=row)
-            yield row, decode_line(path, row, raw)
+            yield row, raw
 
 
 def decode_line(path: str | Path, row: int, raw: bytes) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import InputError
-from emoscope.core.files import BYTE_ORDER_MARK, existing_file, text_lines
+from emoscope.core.files import byte_lines, text_lines
 from emoscope.tasks.base import Submitted, Task
 from emoscope.tasks.metadata import load_metadata
 
@@ -14,7 +14,7 @@ _TRIGGER = re.compile(r"\[#(?:trigger|target)word#\]", re.IGNORECASE)
 # Values of the label column in files whose labels are withheld.
 _WITHHELD = {"", "unknown", "unk", "?", "-", "none"}
 # The official scorer works on bytes, where no other character is a blank.
-_BLANKS = " \t\r\n\v\f"
+_BLANKS = b" \t\r\n\v\f"
 
 
 class Iest(Task):
@@ -59,13 +59,12 @@ class Iest(Task):
     def submitted(self, path: str | Path) -> Iterator[Submitted]:
         """The labels as the official scorer reads them: the first column of each line, without blanks after it.
 
-        A byte-order mark or a blank before a label is part of it there, which makes it a different label.
+        A byte-order mark or a blank before a label is part of it there, which makes it a different label, and so do
+        bytes that are no text; those after a tab are not read.
         """
-        with existing_file(path).open("rb") as handle:
-            marked = handle.read(3) == BYTE_ORDER_MARK
-        for row, line in text_lines(path):
-            label = line.split("\t", 1)[0].rstrip(_BLANKS)
-            yield Submitted(f"row {row}", ("\ufeff" if marked and row == 1 else "") + label or None)
+        for row, line in byte_lines(path):
+            label = line.split(b"\t", 1)[0].rstrip(_BLANKS).decode("utf-8", "backslashreplace")
+            yield Submitted(f"row {row}", label or None)
 
     _answers = submitted  # a submission is a list of labels
 

@@ -96,6 +96,34 @@ def test_iest_is_read_as_officially(name: str, text: str, tmp_path: Path) -> Non
             evaluate(task, gold, file, samples=2)
 
 
+BYTES = {
+    "Latin-1 after a tab": (b"joy\tol\xe9 [#TRIGGERWORD#]\nsad\tx\nfear\ty\n", 1.0),
+    "a NUL after a tab": (b"joy\t\0\nsad\nfear\n", 1.0),
+    "Latin-1 in a label": (b"joy\nsad\xe9\nfear\n", 2 / 4),
+    "a next-line character of Latin-1 after a label": (b"joy\nsad\x85\nfear\n", 2 / 4),
+    "a NUL after a label": (b"joy\nsad\0\nfear\n", 2 / 4),
+    "two labels that are no text": (b"joy\xff\nsad\xfe\nfear\n", 1 / 5),
+    "UTF-16": ("joy\nsad\nfear\n".encode("utf-16"), None),
+}
+
+
+@pytest.mark.parametrize("name", BYTES)
+def test_iest_reads_bytes(name: str, tmp_path: Path) -> None:
+    content, expected = BYTES[name]
+    file, gold = tmp_path / "submission.txt", tmp_path / "gold.csv"
+    file.write_bytes(content)
+    gold.write_text(GOLD)
+    task = get_task("iest")
+    found = task.check(file, gold)
+    assert (found.problems == []) == (expected is not None)
+    if expected is None:
+        with pytest.raises(InputError, match="has 4 labels, expected 3"):
+            evaluate(task, gold, file, samples=2)
+    else:
+        assert evaluate(task, gold, file, samples=2).score == pytest.approx(expected)
+        assert (found.warnings == []) == (expected == 1.0)
+
+
 def test_a_label_with_a_byte_order_mark_is_an_error_that_can_be_seen(tmp_path: Path) -> None:
     file, gold = tmp_path / "submission.txt", tmp_path / "gold.csv"
     file.write_bytes("\ufeffjoy\nsad\nfear\n".encode())
