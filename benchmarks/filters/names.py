@@ -89,7 +89,7 @@ def measure_names(data: Path, write: bool) -> dict[str, Any]:
         heads = " | ".join(f"{part}: recall | precision | names" for part in PARTS)
         print(f"| names | {heads} |\n|---" + "|---:" * 6 + "|")
         for culture in counted["tuned"]:
-            cells = " | ".join(shown(counted[part][culture]) for part in PARTS)
+            cells = " | ".join(shown(counted[part].get(culture, Tally())) for part in PARTS)
             print(f"| {'sentences without names' if culture == '-' else culture} | {cells} |")
         print(f"| all | {' | '.join(shown(totals[part]) for part in PARTS)} |")
     print()
