@@ -6,7 +6,7 @@ from emoscope.systems.settings import FrozenEncoderSettings
 
 
 class AntennaSettings(FrozenEncoderSettings):
-    """The paper's values."""
+    """The overview gives no numbers; these are ours."""
 
     num_filters: int = 100
     """Filters of the CNN per size."""
