@@ -16,6 +16,8 @@ _LEET = str.maketrans(
 _TOKEN = re.compile(r"[a-z0-9@$!*']*[a-z0-9@$*']|[^\s\w]+", re.ASCII)
 _MARKS = re.compile(r"[^a-z0-9@$!*' ]+", re.ASCII)
 _DISGUISED = re.compile(r"(?=.*[a-z])(?=.*[0-9@$!])", re.ASCII)
+_STARRED = re.compile(r"[a-z]+\*[a-z]+", re.ASCII)
+_VOWELS = "uiaeo"
 _RUN = re.compile(r"([a-z])\1{2,}")
 # Letters with a space or a mark between them: s.e.x, k i l l. Two letters are an abbreviation.
 _SPELLED = re.compile(r"(?<![a-z0-9'])[a-z0-9](?:(?: |[._*-] ?)[a-z0-9](?![a-z0-9'])){2,}", re.ASCII)
@@ -71,7 +73,9 @@ def _plain(token: str, known: Container[str]) -> list[str]:
 
 
 def _meant(word: str, known: Container[str]) -> str:
-    """The intended word, with digits read as letters and repeated letters shortened."""
+    """The intended word, with digits read as letters, a star as a vowel, and repeated letters shortened."""
+    if _STARRED.fullmatch(word):
+        return next((said for vowel in _VOWELS if (said := word.replace("*", vowel)) in known), word)
     if not _RUN.search(word) and not _DISGUISED.match(word):
         return word
     spellings = [word]
