@@ -38,17 +38,23 @@ def test_emocontext_by_hand(tmp_path: Path) -> None:
 
 def test_emotionx_discards_what_is_not_scored(tmp_path: Path) -> None:
     gold = emotionx_file(tmp_path / "gold.json", ["joy", "surprise", "neutral", "anger", "non-neutral", "sadness"])
-    labels = ["joy", "joy", "neutral", "neutral", "neutral", "surprise"]
+    labels = ["joy", "joy", "neutral", "neutral", "neutral", "anger"]
     said = emotionx_file(tmp_path / "said.json", labels, submitted=True)
     found = evaluate(get_task("emotionx-friends"), gold, said, samples=100)
-    # Of six utterances four count; joy and neutral are right. "surprise" for sadness is an error.
+    # Of six utterances four count; joy and neutral are right.
     assert (found.score, found.scores.items) == (0.5, 4)
     assert found.discarded == {"surprise": 1, "non-neutral": 1}
-    assert found.outside == {"surprise": 1}
     assert found.notes == [
-        "gold items left out, as the task does not score their label: surprise (1), non-neutral (1)",
-        "predictions outside the task's labels, counted as wrong: surprise (1)",
+        "gold items left out, as the task does not score their label: surprise (1), non-neutral (1)"
     ]
+
+
+def test_emotionx_refuses_a_foreign_label_on_a_scored_utterance(tmp_path: Path) -> None:
+    """The official script ends with an exception there."""
+    gold = emotionx_file(tmp_path / "gold.json", ["joy", "sadness"])
+    said = emotionx_file(tmp_path / "said.json", ["joy", "surprise"], submitted=True)
+    with pytest.raises(InputError, match="line 2: unknown label 'surprise'"):
+        evaluate(get_task("emotionx-friends"), gold, said, samples=100)
 
 
 def test_iest_by_hand(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_exchanged_turns_are_cut_to_the_window(bert: Path) -> None:
         network.tokenizer,
     )
     made = masked_lm._with_turn(rows[0], rows[1], 8)
-    assert network.tokenizer.text(made.token_ids.tolist()) == "[CLS] am so very happy [SEP] i [SEP]"
+    assert network.tokenizer.text(made.token_ids.tolist()) == "[CLS] i am very happy [SEP] i [SEP]"
 
 
 @pytest.mark.parametrize("following", [False, True])
