@@ -29,6 +29,7 @@ from emoscope.evaluation.score import (
     flat_dict,
     label_names,
     label_notes,
+    may_be_learnt,
     outside_labels,
     read_gold,
     read_predictions,
@@ -186,6 +187,8 @@ def compare(
     discarded = read.discarded(task)
     warned = sorted(rows, key=lambda row: not row.is_learnt)  # warnings first
     notes = [f"{row.name}: {note}" for row in warned if (note := learnt_note(row.learnt))]
+    if (unknown := [row.name for row in rows if row.learnt is None]) and may_be_learnt(read):
+        notes.append(f"nothing tells what the models learnt that made {', '.join(unknown)}")
     notes += label_notes(discarded, {})
     notes += [f"{row.name}: {note}" for row in rows for note in label_notes({}, row.outside)]
     return Comparison(

@@ -13,9 +13,10 @@ from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import existing_file
 from emoscope.core.jsonable import jsonable
-from emoscope.core.learnt import Overlap
+from emoscope.core.learnt import LearntItems, Overlap
 from emoscope.core.metrics import Counts, Metric, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
+from emoscope.detector.bundle import resolve
 from emoscope.evaluation.provenance import learnt_note, learnt_of
 from emoscope.evaluation.ranking import Placement, place, unofficial
 from emoscope.evaluation.results import ClassFigures
@@ -27,8 +28,8 @@ from emoscope.tasks.published import published
 LEVEL = 0.95
 DEV, TEST = "dev", "test"  # the splits whose scores may be ranked
 _UNKNOWN = (
-    "no rank: nothing tells what the model that made this file learnt "
-    "(keep FILE.learnt.json of `emoscope predict` beside it, or score on the test set or with --gold)"
+    "no rank: nothing tells what the model that made these predictions learnt "
+    "(keep FILE.learnt.json of `emoscope predict` beside the file, or score on the test set)"
 )
 _TRAINING = "no rank: this is training data"
 
@@ -249,8 +250,8 @@ def evaluate(
     official macro-F1 counts a predicted label outside the task as one more label, with an F1 of 0. If there are such
     predictions, the rank by the task's own labels is unofficial, and says so.
 
-    If `emoscope predict` recorded that the model learnt the items, the result says so and has no rank. Nor has a file
-    without such a record on a split other than the test set, or any score on training data.
+    If `emoscope predict` recorded that the model learnt the items, the result says so and has no rank. Nor have
+    predictions without such a record on published items outside the test set, or any score on training data.
 
     >>> from emoscope.tasks import get_task
     >>> evaluate(get_task("emocontext"), "dev.txt", "predictions.txt").score  # doctest: +SKIP
@@ -260,11 +261,11 @@ def evaluate(
     official = task.metric
     if own_labels:
         task = task.with_metric(_own_labels(task))
-    path, learnt, unknown = None, None, False
+    path, learnt = None, None
     if isinstance(predictions, str | Path):
         path, learnt = str(predictions), learnt_of(predictions)
-        unknown = learnt is None and isinstance(gold, Located) and read.split != TEST
         predictions = read_predictions(task, read, predictions)
+    unknown = ranked and learnt is None and may_be_learnt(read)
     no_rank = _TRAINING if read.split not in (None, DEV, TEST) else _UNKNOWN if unknown else None
     found = evaluate_labels(
         task, read, predictions, samples=samples, seed=seed, ranked=ranked, path=path, learnt=learnt, no_rank=no_rank
@@ -272,6 +273,19 @@ def evaluate(
     if task.metric != official and found.rank is not None and found.outside:
         return replace(found, rank=unofficial(found.rank, "published scores count labels outside the task's too"))
     return found
+
+
+def may_be_learnt(gold: Gold) -> bool:
+    """Whether models learn these items: those of a split other than the test set, or a part or copy of one.
+
+    A file that is not a published split is known by its items, which the embedded model learnt.
+    """
+    if gold.split is not None:
+        return gold.split != TEST
+    if gold.examples is None:
+        return False
+    learnt = LearntItems.load(resolve("default"))
+    return learnt is not None and learnt.overlap(gold.examples).is_learnt
 
 
 def _own_labels(task: Task) -> Metric:

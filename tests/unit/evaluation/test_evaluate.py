@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.learnt import Overlap
+from emoscope.evaluation.provenance import write_provenance
 from emoscope.evaluation.score import evaluate, evaluate_labels, read_gold
 from emoscope.tasks import get_task
 from emoscope.tasks.data import find_split
@@ -126,6 +128,9 @@ def test_the_commands_on_real_files(data_folder: Path, tmp_path: Path) -> None:
     assert found["score"] == pytest.approx(2 * 142 / (2755 + 417))
     assert found["rank"] is None and "nothing tells" in found["no_rank"]
     gold = data_folder / "emocontext" / "dev.txt"
+    found = json.loads(run("evaluate", said, "--task", "emocontext", "--gold", gold, "--json").stdout)
+    assert found["rank"] is None and "nothing tells" in found["no_rank"]
+    write_provenance(said, "a model of other data", Overlap(0, 2755))
     found = json.loads(run("evaluate", said, "--task", "emocontext", "--gold", gold, "--json").stdout)
     assert "this score is on split 'dev'" in found["rank"]["caveat"]
 

@@ -10,6 +10,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems, Overlap
 from emoscope.distil.pool import source_items
 from emoscope.evaluation.provenance import learnt_of, write_provenance
+from emoscope.evaluation.score import evaluate, read_gold
 from emoscope.models.block import Block
 from emoscope.models.ensembles.combine import Mean
 from emoscope.models.features.scores import ClassifierScores
@@ -89,7 +90,7 @@ def test_without_a_record_there_is_a_rank_on_the_test_set_or_a_named_file_only(d
     out.write_text("others\n" * 16)
     shown, _ = evaluated(out, data, "dev")
     assert "would rank" not in shown
-    assert "no rank: nothing tells what the model that made this file learnt (keep FILE.learnt.json" in shown
+    assert "no rank: nothing tells what the model that made these predictions learnt (keep FILE.learnt.json" in shown
     content = json.loads(evaluated(out, data, "dev", "--json")[0])
     assert content["rank"] is None and "nothing tells" in content["no_rank"]
     pytest.importorskip("altair")
@@ -97,6 +98,22 @@ def test_without_a_record_there_is_a_rank_on_the_test_set_or_a_named_file_only(d
     assert "no rank: nothing tells" in (tmp_path / "out.html").read_text(encoding="utf-8")
     assert "would rank" in run("evaluate", out, "--task", "emocontext", "--gold", dev)[1]
     assert "would rank" in evaluated(out, copy_with_a_test_set(data, tmp_path), "test")[0]
+
+
+@pytest.mark.data
+def test_no_rank_for_a_moved_file_however_the_gold_is_named(data_folder: Path, tmp_path: Path) -> None:
+    """A copy of the dev set, or a part of a split, is known by its items."""
+    task = get_task("emocontext")
+    dev = data_folder / "emocontext" / "dev.txt"
+    part, shuffled = tmp_path / "part.txt", tmp_path / "shuffled.txt"
+    header, *rows = dev.read_text(encoding="utf-8").splitlines()
+    part.write_text("\n".join([header, *rows[:300]]) + "\n", encoding="utf-8")
+    shuffled.write_text("\n".join([header, *rows[::-1]]) + "\n", encoding="utf-8")
+    for gold in (dev, part, shuffled):
+        labels = ["happy"] * len(read_gold(task, gold).labels)
+        found = evaluate(task, gold, labels, samples=10)
+        assert found.rank is None
+        assert "nothing tells" in (found.no_rank or "")
 
 
 def copy_with_a_test_set(data: Path, folder: Path) -> Path:
@@ -155,6 +172,11 @@ def test_compare_marks_what_was_learnt(model: Path, data: Path, tmp_path: Path) 
     assert "warning: mine: the model learnt 96 of 96 items" in said
     rows = json.loads(run("compare", other, learnt, *options, "--json")[1])["rows"]
     assert [row["learnt"] for row in rows] == [{"items": 96, "of": 96}, None]  # best first
+    options_of_dev = ("--task", "emocontext", "--split", "dev", "--data", data, "--samples", "200")
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("others\n" * 16)
+    said = run("compare", tmp_path / "a.txt", tmp_path / "b.txt", *options_of_dev)[2]
+    assert "note: nothing tells what the models learnt that made a, b" in said
     other.write_bytes(learnt.read_bytes())
     assert "warning: other: the model learnt 96 of 96 items" in run("compare", other, learnt, *options)[2]
     for command in (("errors", learnt, *options[:6]),):
