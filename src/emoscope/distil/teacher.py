@@ -103,7 +103,7 @@ class TeacherPlan(FrozenModel):
     """How often each everyday dialogue counts; with 0, no text of the pool is labelled with the seven emotions."""
     votes: float = 0.3
     """Weight of the annotators' votes in EmotionX's targets."""
-    lora_rank: int = 0
+    lora_rank: int = Field(default=0, ge=0)
     """Rank of low-rank adapters; 0 trains all weights."""
     gradient_checkpointing: bool = False
     limit: int | None = None

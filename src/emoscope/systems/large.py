@@ -10,6 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Literal, Self
 
+from pydantic import Field
+
 from emoscope.core.dialogue import Example
 from emoscope.core.emotion_words import EMOTION_OF
 from emoscope.core.errors import EmoscopeError
@@ -102,7 +104,7 @@ class LargeSettings(TrainingSettings):
     """Whether every token of its prompt sees the whole prompt, not only what comes before it."""
     decoder_pooling: Literal["last", "mean"] = "last"
     """What it is classified by: the state of the prompt's last token, or the mean of all."""
-    lora_rank: int = 0
+    lora_rank: int = Field(default=0, ge=0)
     """Rank of the adapters that are trained instead of all its weights; 0 trains all weights."""
     gradient_checkpointing: bool = False
     """Whether its layers are computed twice, to save memory."""

@@ -106,6 +106,57 @@ def test_every_kind_of_attention_sees_the_same(folder: Path) -> None:
     assert torch.allclose(*scores, atol=1e-5)
 
 
+def decoder_of_kind(kind: str, folder: Path, copy: Path) -> Path:
+    """A folder with a tokenizer and a random model of another architecture."""
+    transformers = pytest.importorskip("transformers")
+    copytree(folder, copy, ignore=lambda *_: ["model.safetensors"])
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "max_position_embeddings": 256}
+    sizes |= {"intermediate_size": 32, "ffn_dim": 32, "word_embed_proj_dim": 16, "num_key_value_heads": 2}
+    sizes |= {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2, "state_size": 4, "head_dim": 8}
+    torch.manual_seed(0)
+    config = transformers.AutoConfig.for_model(kind, **{"vocab_size": 300, **sizes})
+    transformers.AutoModel.from_config(config).save_pretrained(copy)
+    return copy
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "gpt_neox", "llama", "gemma2"])
+@pytest.mark.parametrize("settings", [{"bidirectional": True}, {"lora_rank": 2}])
+def test_other_architectures_learn_too(kind: str, settings: dict[str, Any], folder: Path, tmp_path: Path) -> None:
+    if "lora_rank" in settings:
+        pytest.importorskip("peft")
+    block = classifier(decoder_of_kind(kind, folder, tmp_path / "copy"), **settings)
+    block.fit(EXAMPLES, [str(example.label) for example in EXAMPLES], FitContext(device="cpu"))
+    longer = [*EXAMPLES[:2], Example(Dialogue.of(["why " * 20]), 0)]
+    assert np.allclose(block.predict_proba(longer)[:2], block.predict_proba(EXAMPLES[:2]), atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["bert", "t5"])
+def test_encoder_is_refused_as_a_decoder(kind: str, folder: Path, tmp_path: Path) -> None:
+    """An encoder would see the padding, so its scores would depend on the batch."""
+    copy = decoder_of_kind(kind, folder, tmp_path / "copy")
+    for read in (check_decoder, network):
+        with pytest.raises(EmoscopeError, match=rf"expected .* causal .* \({kind} is another kind of model"):
+            read(copy)
+
+
+@pytest.mark.parametrize("kind", ["opt", "mamba"])
+def test_architecture_without_a_mask_for_both_directions_is_a_one_line_error(
+    kind: str, folder: Path, tmp_path: Path
+) -> None:
+    copy = decoder_of_kind(kind, folder, tmp_path / "copy")
+    network(copy)
+    with pytest.raises(EmoscopeError, match=rf"bidirectional: .* \({kind}\) takes no mask for it"):
+        network(copy, bidirectional=True)
+
+
+def test_wrong_rank_and_architecture_without_adapters_are_one_line_errors(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("peft")
+    with pytest.raises(EmoscopeError, match=r"lora_rank: expected a positive number, or 0 .*, found -1"):
+        network(folder, lora_rank=-1)
+    with pytest.raises(EmoscopeError, match=r"lora_rank: peft has no adapters for .*mamba"):
+        network(decoder_of_kind("mamba", folder, tmp_path / "mamba"), lora_rank=2)
+
+
 def test_unknown_pooling_is_a_one_line_error(folder: Path) -> None:
     with pytest.raises(EmoscopeError, match="pooling: expected last or mean, found 'max'"):
         network(folder, pooling="max")

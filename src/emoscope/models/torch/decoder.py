@@ -77,6 +77,8 @@ class Decoder(Network):
             raise EmoscopeError(f"a decoder with {outputs} outputs cannot have the heads {', '.join(self.labels)}")
         if describe_labels and not list_labels:
             raise EmoscopeError("describe_labels: labels that are not listed cannot be described; use list_labels=true")
+        if lora_rank < 0:
+            raise EmoscopeError(f"lora_rank: expected a positive number, or 0 to train all weights, found {lora_rank}")
         if pooling not in get_args(Pooling):
             raise EmoscopeError(f"pooling: expected {' or '.join(get_args(Pooling))}, found {pooling!r}")
         self.name = decoder
@@ -96,6 +98,8 @@ class Decoder(Network):
         del examples, fit_context
         model, tokenizer = _pretrained(self.name)
         self._build(deepcopy(model), tokenizer)
+        if self.bidirectional:
+            self._check_bidirectional()
         heads_file = Path(self.name) / HEADS
         weights = load_file(heads_file) if heads_file.is_file() else {}
         for name, labels in self.labels.items():
@@ -116,16 +120,43 @@ class Decoder(Network):
             model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
         if self.lora_rank:
             peft = require("peft", extra="lora")
-            config = peft.LoraConfig(r=self.lora_rank, lora_alpha=2 * self.lora_rank, target_modules=_LORA_LAYERS)
+            config = peft.LoraConfig(
+                r=self.lora_rank,
+                lora_alpha=2 * self.lora_rank,
+                target_modules=_LORA_LAYERS,
+                # GPT-2's layers keep their weights transposed.
+                fan_in_fan_out=any(type(layer).__name__ == "Conv1D" for layer in model.modules()),
+            )
             if self.gradient_checkpointing:
                 model.enable_input_require_grads()
-            model = peft.get_peft_model(model, config)
+            try:
+                model = peft.get_peft_model(model, config)
+            except ValueError as error:
+                reason = str(error).splitlines()[0]
+                raise EmoscopeError(f"lora_rank: peft has no adapters for {self.name}: {reason}") from None
         self.decoder = model.float()
         self.tokenizer = tokenizer
         self.padding = int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
-        size = int(model.config.hidden_size)
+        size = int(model.config.get_text_config().hidden_size)
         self.gap = _gap_tokens(tokenizer) if self.infilling else None
         self.head = nn.ModuleDict({_key(name): nn.Linear(size, len(labels)) for name, labels in self.labels.items()})
+
+    def _check_bidirectional(self) -> None:
+        """Raise an error if the first of a few tokens does not see the last: some architectures take no such mask."""
+        first, second, *_ = (token for token in range(8) if token != self.padding)
+        rows: list[Item] = [{"token_ids": [first, first, first, last]} for last in (first, second)]
+        was_training = self.training
+        self.eval()
+        try:
+            with torch.no_grad():
+                states = self.states(self.collate(rows))[:, 0]
+            seen = not torch.equal(states[0], states[1])
+        except (RuntimeError, ValueError, TypeError):
+            seen = False
+        self.train(was_training)
+        if not seen:
+            kind = self.decoder.config.model_type
+            raise EmoscopeError(f"bidirectional: {self.name} ({kind}) takes no mask for it; use bidirectional=false")
 
     def _label_embeddings(self, labels: Sequence[str]) -> Tensor:
         table = self.decoder.get_input_embeddings().weight
@@ -283,8 +314,20 @@ def check_decoder(name: str) -> None:
     if Path(name).is_dir() and not any(Path(name).glob("*.safetensors")):
         raise _unreadable(name, "it has no safetensors weights")
     with quiet(), _one_line(name):
-        transformers.AutoConfig.from_pretrained(name)
+        _check_causal(name, transformers.AutoConfig.from_pretrained(name))
         transformers.AutoTokenizer.from_pretrained(name)
+
+
+def _check_causal(name: str, config: Any) -> None:
+    """Raise an error for an encoder, or a model with encoder and decoder: an encoder would see the padding."""
+    require("transformers", extra="train")
+    from transformers.models.auto import modeling_auto
+
+    kind = config.model_type
+    encoder = kind in modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False)
+    causal = kind in modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and not encoder
+    if not causal or getattr(config, "is_encoder_decoder", False):
+        raise _unreadable(name, f"{kind} is another kind of model")
 
 
 @lru_cache(maxsize=1)
@@ -292,6 +335,7 @@ def _pretrained(name: str) -> tuple[Any, Any]:
     """A pretrained decoder and its tokenizer; cached, as members of an ensemble share them."""
     transformers = require("transformers", extra="train")
     with quiet(), _one_line(name):
+        _check_causal(name, transformers.AutoConfig.from_pretrained(name))
         model = transformers.AutoModel.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
     return model, tokenizer
