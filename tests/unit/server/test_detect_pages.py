@@ -184,6 +184,16 @@ def test_the_footer_leads_to_the_version_the_card_and_the_reference(client: Test
     assert "Model card:" in card
     assert "<table>" in card
     assert "style=" not in card
+    # Text to the left, numbers to the right.
+    assert '<th class="text">labels</th>' in card
+    assert "<th>score</th>" in card
+
+
+def test_the_detect_page_says_under_which_terms_and_marks_the_model_to_use_instead(client: TestClient) -> None:
+    page = client.get("/detect").text
+    assert "May I use it? Research use." in page
+    assert "For a product, use <code>open</code>" in page
+    assert "`" not in page.partition("May I use it?")[2].partition("</p>")[0]
 
 
 def test_tampered_form_does_not_crash_the_page(client: TestClient) -> None:

@@ -281,7 +281,9 @@ def _card_html(card: str) -> str:
     from markdown_it import MarkdownIt
 
     html: str = MarkdownIt("commonmark", {"html": False}).enable("table").render(card)
-    # The content security policy forbids style attributes; our tables are right-aligned except for text.
+    # The content security policy forbids style attributes; in our tables, cells are right-aligned but for text.
+    for cell in ("th", "td"):
+        html = html.replace(f"<{cell}>", f'<{cell} class="text">')
     html = html.replace(' style="text-align:right"', "").replace(' style="text-align:left"', ' class="text"')
     region = '<div class="scroll" tabindex="0" role="group" aria-label="Table">'
     return html.replace("<table>", f"{region}<table>").replace("</table>", "</table></div>")
