@@ -21,10 +21,19 @@ from emoscope.runs.export import export_run
 from emoscope.runs.train import train
 from emoscope.systems.ntua_slp import NtuaSlp
 from emoscope.tasks import get_task
+from emoscope.tasks.data import read_split
+from emoscope.tasks.datasets.auxiliary import source_examples
 from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
 
 pytest.importorskip("sklearn")
+
+SPLITS = [
+    *(("emocontext", split) for split in ("train", "dev", "test")),
+    *((task, split) for task in ("emotionx-friends", "emotionx-push") for split in ("train", "test")),
+    *(("iest", split) for split in ("train", "dev", "test")),
+]
+RESEARCH_ONLY = ("meld", "isear", "semeval2017-4a", "tweeteval-emotion", "tweeteval-irony", "tweeteval-emoji")
 
 
 @pytest.fixture(scope="module")
@@ -274,6 +283,22 @@ def test_the_embedded_models_have_a_record(name: str, items: int) -> None:
     learnt = LearntItems.load(resolve(name))
     assert learnt is not None
     assert len(learnt) > items
+
+
+@pytest.mark.data
+def test_open_learnt_no_item_of_a_corpus_for_research_only(data_folder: Path) -> None:
+    """Whatever its sources are called: its items are compared with those of every other corpus."""
+    from emoscope.detector.bundle import resolve
+
+    learnt = LearntItems.load(resolve("open"))
+    assert learnt is not None
+    context = FitContext(resources=data_folder)
+    corpora = {f"{name}/{split}": read_split(get_task(name), split, data_folder) for name, split in SPLITS}
+    corpora |= {name: source_examples(name, context) for name in RESEARCH_ONLY}
+    for name, examples in corpora.items():
+        overlap = learnt.overlap(examples)
+        assert overlap.items <= 1e-3 * overlap.of, (name, overlap)  # people write the same things
+    assert learnt.overlap(source_examples("goemotions-ekman", context)).is_learnt
 
 
 @pytest.mark.data
