@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from emoscope.cli.output import Rows, coloured, console, table
+from emoscope.cli.turns import CONTROLS
 from emoscope.core.learnt import Overlap
 from emoscope.evaluation.agreement import AgreementRelation
 from emoscope.evaluation.compare import Comparison
@@ -17,9 +18,6 @@ from emoscope.evaluation.score import Evaluation, shown_label
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-
-_CONTROLS = dict.fromkeys([*range(32), *range(127, 160)], " ")
 
 
 def _print_notes(notes: Sequence[str], *, warnings: int = 0) -> None:
@@ -74,7 +72,7 @@ def _show(title: str, columns: Sequence[str], rows: Rows, *, left: int = 1) -> N
 
 def _plain(text: str) -> str:
     """Text from a file, safe to print: no markup and no control characters."""
-    return escape(text.translate(_CONTROLS))
+    return escape(text.translate(CONTROLS))
 
 
 def _p_value(value: float) -> str:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from emoscope.cli.turns import CONTROLS
 from emoscope.core.colours import COLOURS
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def show_explanation(screen: Console, explanation: "Explanation") -> None:
     for turn in explanation.turns:
         amount = f"{turn.contribution:+7.2f}  " if turn.read else "      -  "
         who = f"{turn.turn.speaker}: " if turn.turn.speaker else ""
-        screen.print(Text.assemble(amount, (who, "dim"), marked(turn, strongest, colours)))
+        line = Text.assemble(amount, (who, "dim"), marked(turn, strongest, colours))
+        line.plain = line.plain.translate(CONTROLS)  # one sign for one, so that styles keep their places
+        screen.print(line)
     meaning = "green for it, red against it" if colours else "[+] for it, [-] against it"
     silent = 1 / (1 + math.exp(-explanation.baseline))
     nothing = f"With nothing said: {silent:.2%} ({explanation.baseline:+.2f})."

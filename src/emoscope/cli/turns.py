@@ -1,6 +1,7 @@
 """Turns as arguments, detections on the terminal: all that `detect` without options needs, so that it starts fast."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _SHOWN = 400  # characters of a turn on the screen
 _GAP = " ... "
+# Control characters, which steer a terminal, and those that turn the direction of the text.
+CONTROLS = dict.fromkeys([*range(32), *range(127, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A)], " ")
+_PATH = re.compile(r"(?:\.{1,2}|~)/\S*\w\S*|/\w\S*/\S*|\w[\w.-]+(?:/[\w.-]+)*/")
 _DOCUMENTS = (".doc", ".docx", ".html", ".ods", ".pdf", ".xls", ".xlsx", ".xml", ".zip")
 
 
@@ -33,7 +37,7 @@ def file_arguments(arguments: Sequence[str]) -> list[str]:
         for argument in filter(_resembles_file, arguments):
             print(f"note: there is no file {argument!r}; it was read as what somebody said", file=sys.stderr)
         for argument in filter(_is_json, arguments):
-            said = f"note: {elided(argument, 60)} was read as what somebody said"
+            said = f"note: {elided(argument, 60).translate(CONTROLS)} was read as what somebody said"
             print(f"{said}; JSON goes into a file, or a pipe: echo '...' | emoscope detect -", file=sys.stderr)
         return []  # a turn may happen to be the name of a file
     if missing := [argument for argument in arguments if argument not in existing]:
@@ -51,11 +55,15 @@ def _names_file(argument: str) -> bool:
 
 
 def _resembles_file(argument: str) -> bool:
-    """Whether a word ends like a document's name, or almost like a table's."""
+    """Whether a word looks like a path, or ends like a document's name, or almost like a table's."""
     from emoscope.tables.formats import SUFFIXES
 
     suffix = "" if any(map(str.isspace, argument)) else Path(argument).suffix.lower()
-    return suffix in _DOCUMENTS or bool(get_close_matches(suffix, SUFFIXES, n=1, cutoff=0.8))
+    return (
+        bool(_PATH.fullmatch(argument))
+        or suffix in _DOCUMENTS
+        or bool(get_close_matches(suffix, SUFFIXES, n=1, cutoff=0.8))
+    )
 
 
 def _is_json(argument: str) -> bool:
@@ -98,7 +106,7 @@ def show_detections(turns: Sequence[str], detections: "list[Detection]") -> None
         sure = detection.score if detection.label is None else detection.scores[detection.label]
         padding = " " * (9 - len(detection.label or "unsure"))
         answer = f"{coloured(detection.label)}{padding}{sure:6.1%} {block * round(sure * 10):<10}"
-        screen.print(f"{answer}  {escape(elided(text, _SHOWN))}")
+        screen.print(f"{answer}  {escape(elided(text, _SHOWN).translate(CONTROLS))}")
         if detection.note:
             screen.print(f"[dim]{' ' * 27}note: {escape(detection.note)}[/]")
     if any(detection.truncated for detection in detections):

@@ -1,5 +1,6 @@
 """Read dialogues from tables of any format, from files and pipes."""
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,9 @@ from emoscope.tables.rows import (
 )
 from emoscope.tables.turns import EXPECTED, TURN_COLUMN, NoTextError, row_dialogue, turn_columns
 
+NO_ARRAY = (
+    "a JSON array cannot be read from a pipe; write one dialogue per line, or save it to a file that ends in .json"
+)
 _PARQUET_SLICE = 20_000
 
 
@@ -65,7 +69,7 @@ def read_records(
         kind = "jsonl"
     if kind in ("parquet", "json"):
         if path == PIPE:
-            raise EmoscopeError(f"{'Parquet' if kind == 'parquet' else 'a JSON array'} cannot be read from a pipe")
+            raise EmoscopeError("Parquet cannot be read from a pipe" if kind == "parquet" else NO_ARRAY)
         rows = (
             _parquet_rows(path, column)
             if kind == "parquet"
@@ -76,6 +80,8 @@ def read_records(
         first = next(lines, None)
         if first is None:
             raise InputError(shown, "is empty")
+        if path == PIPE and kind in (None, "jsonl") and _begins_array(first.text):
+            raise EmoscopeError(NO_ARRAY)
         lines = chain([first], lines)
         match kind if kind in ("csv", "tsv", "jsonl") else sniff(shown, first, kind, column):
             case "jsonl":
@@ -111,6 +117,17 @@ def sniff(path: str, line: Line, kind: Format | None, column: str | None = None)
     if "\t" in text and _is_header(text.split("\t"), column):
         return "tsv"
     return "csv" if kind is None and _is_header(text.split(delimiter_of(text)), column) else "text"
+
+
+def _begins_array(line: str) -> bool:
+    """Whether a line of JSON is a list of dialogues, or its beginning; a list of turns is one dialogue."""
+    if not line.lstrip().startswith("["):
+        return False
+    try:
+        items = json.loads(line)
+    except (ValueError, RecursionError):
+        return line.lstrip()[1:].lstrip()[:1] in ("", "{")
+    return bool(items) and isinstance(items[0], dict) and "turns" in items[0]
 
 
 def _is_header(cells: Iterable[str], column: str | None) -> bool:

@@ -178,7 +178,19 @@ def test_port_in_use_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("turn", "noted"), [("chats.csvv", True), ("logs/chats.xlsx", True), ("ok.", False), ("see you.there", False)]
+    ("turn", "noted"),
+    [
+        ("chats.csvv", True),
+        ("logs/chats.xlsx", True),
+        ("./chats/", True),
+        ("chats/", True),
+        ("/chats/today", True),
+        ("ok.", False),
+        ("see you.there", False),
+        (":/", False),
+        ("and/or", False),
+        ("/me", False),
+    ],
 )
 def test_a_mistyped_file_name_is_noted(turn: str, noted: bool, tmp_path: Path) -> None:
     done = emoscope("detect", turn, cwd=tmp_path)
@@ -195,6 +207,24 @@ def test_json_as_a_turn_is_noted(turn: str, noted: bool) -> None:
     assert done.returncode == 0
     said = f"note: {turn} was read as what somebody said; JSON goes into a file, or a pipe: "
     assert done.stderr == (f"{said}echo '...' | emoscope detect -\n" if noted else "")
+
+
+@pytest.mark.parametrize(
+    "sent", ['[\n{"turns": ["hi"]},\n', '[{"turns": ["hi"]}]', '[{"turns": ["hi"]},\n{"turns": ["yo"]}]']
+)
+def test_a_list_of_dialogues_in_a_pipe_is_refused_in_one_line(sent: str) -> None:
+    done = emoscope("detect", "-", stdin=sent.encode())
+    assert done.returncode == 2
+    assert done.stderr.startswith("emoscope: a JSON array cannot be read from a pipe; write one dialogue per line")
+    assert done.stderr.count("\n") == 1
+    assert emoscope("detect", "-", stdin=b'[{"text": "hi"}, "yo"]').returncode == 0
+
+
+@pytest.mark.parametrize("option", [(), ("--timeline",), ("--explain",)])
+def test_control_characters_of_a_turn_do_not_reach_the_terminal(option: tuple[str, ...]) -> None:
+    shown = emoscope("detect", "\x1b[31mred\x07 one\ntwo \u202eevil", *option).stdout
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    assert any("one" in line and "two" in line for line in shown.splitlines())
 
 
 def test_of_a_long_turn_the_screen_shows_both_ends() -> None:
