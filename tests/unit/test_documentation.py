@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from emoscope.cli.app import app
+from emoscope.detector.long_turns import READ_CHARACTERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -33,6 +34,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert file.exists(), link
         if anchor:
             assert anchor in anchors(file), link
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", ROOT / "docs/guide/detect.md", *sorted((ROOT / "docs/results").glob("card-[dno]*.md"))]
+)
+def test_limits_are_stated_in_numbers(page: Path) -> None:
+    text = " ".join(page.read_text(encoding="utf-8").split())
+    assert f"{READ_CHARACTERS:,} characters" in text
+    assert "about 700 words" in text
 
 
 def test_every_page_is_in_the_index() -> None:

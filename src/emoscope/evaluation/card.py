@@ -19,7 +19,7 @@ def terms_of(folder: Path) -> str | None:
     """
     path = folder / CARD_JSON
     terms = read_results(path).about.terms if path.is_file() else None
-    return f"{terms.use} {terms.why}" if terms else None
+    return " ".join(f"{terms.use} {terms.why}".split()) if terms else None
 
 
 def card_of(folder: Path) -> str | None:

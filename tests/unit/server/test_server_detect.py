@@ -106,6 +106,7 @@ def test_models_returns_labels_colours_priors_and_limits(client: TestClient) -> 
     (model,) = answer["models"]
     (only,) = model["label_sets"]
     assert model["name"] == "nano"
+    assert model["terms"].startswith("Research use. ") and "\n" not in model["terms"]
     assert only["name"] == "emocontext"
     assert {label["name"] for label in only["labels"]} == {"happy", "sad", "angry", "others"}
     assert all(label["colour"].startswith("#") for label in only["labels"])
