@@ -1,5 +1,6 @@
 """The commands as functions, which take names of tasks, splits and files and return results."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,14 +48,22 @@ def predict(
 ) -> list[str]:
     """Predict labels for an official file or a split of the data with a run or an embedded model.
 
+    Warns if the model learnt the items; `evaluate` gives no rank to such labels.
+
     >>> predict("runs/mine", "emocontext", split="dev")  # doctest: +SKIP
     ['others', 'angry', ...]
     """
     from emoscope.detector.bundle import resolve
-    from emoscope.runs.predict import predictor
+    from emoscope.evaluation.provenance import PredictedLabels, learnt_note
+    from emoscope.runs.predict import learnt_overlap, predictor
 
     chosen, path = task_and_path(task, source, split, data, option="source")
-    return predictor(resolve(model), chosen)(list(chosen.read(path)))
+    folder, examples = resolve(model), list(chosen.read(path))
+    labels = predictor(folder, chosen)(examples)
+    learnt = learnt_overlap(folder, chosen, examples)
+    if learnt is not None and learnt.is_learnt:
+        warnings.warn(str(learnt_note(learnt)), stacklevel=2)
+    return PredictedLabels(labels, learnt)
 
 
 def evaluate(

@@ -3,6 +3,7 @@
 The official formats have no place for it, so it is a small file beside the predictions.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,18 @@ class Provenance(FrozenModel):
     model: str
     predictions_sha256: str
     learnt: Overlap | None  # None if the model has no record of what it learnt
+
+
+class PredictedLabels(list[str]):
+    """Labels in memory that know how many of their items the model learnt, as a file's record does.
+
+    >>> PredictedLabels(["joy"], Overlap(1, 1)).learnt
+    Overlap(items=1, of=1)
+    """
+
+    def __init__(self, labels: Iterable[str], learnt: Overlap | None) -> None:
+        super().__init__(labels)
+        self.learnt = learnt
 
 
 def write_provenance(predictions: str | Path, model: str, learnt: Overlap | None) -> None:

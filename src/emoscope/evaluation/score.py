@@ -17,7 +17,7 @@ from emoscope.core.learnt import LearntItems, Overlap
 from emoscope.core.metrics import Counts, Metric, accuracy, class_scores, confusion_matrix, macro_f1, micro_f1
 from emoscope.core.significance import SAMPLES, Interval, bootstrap_interval
 from emoscope.detector.bundle import resolve
-from emoscope.evaluation.provenance import learnt_note, learnt_of
+from emoscope.evaluation.provenance import PredictedLabels, learnt_note, learnt_of
 from emoscope.evaluation.ranking import Placement, place, unofficial
 from emoscope.evaluation.results import ClassFigures
 from emoscope.tasks import Task
@@ -261,7 +261,7 @@ def evaluate(
     official = task.metric
     if own_labels:
         task = task.with_metric(_own_labels(task))
-    path, learnt = None, None
+    path, learnt = None, predictions.learnt if isinstance(predictions, PredictedLabels) else None
     if isinstance(predictions, str | Path):
         path, learnt = str(predictions), learnt_of(predictions)
         predictions = read_predictions(task, read, predictions)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import emoscope
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems, Overlap
@@ -123,6 +124,19 @@ def test_no_rank_for_a_moved_file_however_the_gold_is_named(data_folder: Path, t
         found = evaluate(task, gold, labels, samples=10)
         assert found.rank is None
         assert "nothing tells" in (found.no_rank or "")
+
+
+def test_labels_in_memory_know_what_their_model_learnt(model: Path, data: Path) -> None:
+    labels = emoscope.predict(model, "emocontext", split="dev", data=data)
+    found = emoscope.evaluate(labels, "emocontext", split="dev", data=data, samples=10)
+    assert found.learnt == Overlap(0, 16)
+    assert found.rank is not None
+    found = emoscope.evaluate(list(labels), "emocontext", split="dev", data=data, samples=10)
+    assert found.rank is None and "nothing tells" in (found.no_rank or "")
+    with pytest.warns(UserWarning, match="the model learnt 96 of 96 items"):
+        labels = emoscope.predict(model, "emocontext", split="train", data=data)
+    found = emoscope.evaluate(labels, "emocontext", split="train", data=data, samples=10)
+    assert found.is_learnt and found.rank is None
 
 
 def copy_with_a_test_set(data: Path, folder: Path) -> Path:
