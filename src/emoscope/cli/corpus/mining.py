@@ -133,8 +133,9 @@ def seeds_cli(
     if state.done:
         parts.append(plain(f"enough: emoscope corpus mine {pool} --seeds {output / SEEDS} -o mined"))
     elif state.next_batch is not None:
+        annotate = f"emoscope corpus annotate {output / state.next_batch} --labels {','.join(state.found)} -o STUDY"
         again = f"emoscope corpus seeds {pool} -o {output} --judgements FILE"
-        parts.append(plain(f"have {output / state.next_batch} judged (emoscope corpus annotate), then: {again}"))
+        parts.append(plain(f"have the batch judged: {annotate}; then, with all judgements so far: {again}"))
     else:
         parts.append(f"waiting for judgements of {state.waiting:,} dialogues before another batch is drawn")
     return CommandResult({**asdict(state), "done": state.done, "folder": output}, parts)

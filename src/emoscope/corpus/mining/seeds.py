@@ -74,17 +74,15 @@ def gather_seeds(
         raise EmoscopeError("the pool is read for each batch, which a pipe does not allow; give a file")
     target = Path(folder)
     plan = _plan(target, pool, asked)
-    if not plan.batches:
+    first = not plan.batches
+    if first:
         plan = _draw(plan, plan.batch, target, format, progress)
+    if first and not judgements:
         name = _batch(1)
         classes = dict.fromkeys([*plan.labels, plan.neutral], 0)
         missing = dict.fromkeys(plan.labels, plan.per_class)
         return SeedProgress(plan.batches[0], 0, classes, missing=missing, next_batch=name, waiting=plan.batches[0])
-    items = {
-        str(record.columns["id"]): record
-        for number in range(1, len(plan.batches) + 1)
-        for record in read_records(str(target / _batch(number)))
-    }
+    items = _drawn(plan, target)
     labels = _labels(plan, judgements, items)
     found = Counter(labels.values())
     state = SeedProgress(len(items), len(labels), {name: found[name] for name in (*plan.labels, plan.neutral)})
@@ -121,7 +119,8 @@ def _plan(target: Path, pool: str, asked: Mapping[str, Any]) -> SeedPlan:
         raise EmoscopeError(f"{target}: was begun with the pool {plan.pool}; choose another folder for {pool}")
     for name, value in given.items():
         if getattr(plan, name) != value:
-            raise EmoscopeError(f"{target}: was begun with {name} {getattr(plan, name)}, not {value}")
+            before, now = (", ".join(one) if isinstance(one, tuple) else one for one in (getattr(plan, name), value))
+            raise EmoscopeError(f"{target}: was begun with {name.replace('_', '-')} {before}, not {now}")
     return plan
 
 
@@ -141,14 +140,34 @@ def _draw(plan: SeedPlan, size: int, target: Path, format: str | None, progress:
         raise InputError(plan.pool, "has no dialogues")
     if not chosen:
         return plan
+    names = [str(record.columns.get("id", row)) for _, row, record in chosen]
+    _check_new(plan, target, names)
     target.mkdir(parents=True, exist_ok=True)
     with open_writer(str(target / _batch(len(plan.batches) + 1))) as writer:
-        for _, row, record in chosen:
+        for name, (_, _, record) in zip(names, chosen, strict=True):
             turns = {f"turn{number}": text for number, text in enumerate(record.dialogue.texts, start=1)}
-            writer.write({"id": str(record.columns.get("id", row)), **turns})
+            writer.write({"id": name, **turns})
     plan = SeedPlan(**{**asdict(plan), "batches": (*plan.batches, len(chosen))})
     write_file(target / PLAN, json.dumps(asdict(plan), indent=1) + "\n")
     return plan
+
+
+def _drawn(plan: SeedPlan, target: Path) -> dict[str, Record]:
+    """The dialogues of all batches, by id, in the order they were drawn."""
+    return {
+        str(record.columns["id"]): record
+        for number in range(1, len(plan.batches) + 1)
+        for record in read_records(str(target / _batch(number)))
+    }
+
+
+def _check_new(plan: SeedPlan, target: Path, names: Sequence[str]) -> None:
+    """Refuse an id that was drawn before: its judgements would count for two dialogues."""
+    drawn = set(_drawn(plan, target))
+    for name in names:
+        if name in drawn:
+            raise InputError(plan.pool, f"id {name!r} is drawn twice: two rows have it, or the pool has changed since")
+        drawn.add(name)
 
 
 def _labels(plan: SeedPlan, judgements: Sequence[Path], items: Mapping[str, Record]) -> dict[str, str]:

@@ -73,8 +73,10 @@ def test_dialogue_without_a_majority_is_not_a_seed(tmp_path: Path, pool: str) ->
 def test_continuing_with_other_settings_is_refused(tmp_path: Path, pool: str) -> None:
     folder = tmp_path / "seeds"
     gather_seeds(pool, folder, per_class=5, batch=40)
-    with pytest.raises(EmoscopeError, match="was begun with per_class 5, not 6"):
+    with pytest.raises(EmoscopeError, match="was begun with per-class 5, not 6"):
         gather_seeds(pool, folder, per_class=6)
+    with pytest.raises(EmoscopeError, match="was begun with labels happy, sad, angry, not happy, sad$"):
+        gather_seeds(pool, folder, labels=("happy", "sad"))
     with pytest.raises(EmoscopeError, match="was begun with the pool"):
         gather_seeds(str(tmp_path / "other.jsonl"), folder)
     (tmp_path / "j.csv").write_text("task,worker,label\nnobody,w,sad\n")
@@ -85,6 +87,25 @@ def test_continuing_with_other_settings_is_refused(tmp_path: Path, pool: str) ->
     )
     with pytest.raises(EmoscopeError, match="'glad' is none of"):
         gather_seeds(pool, folder, [tmp_path / "j.csv"])
+
+
+def test_judgements_for_a_new_folder_count_at_once(tmp_path: Path, pool: str) -> None:
+    settings = {"labels": ("happy", "sad"), "per_class": 3, "batch": 80}
+    gather_seeds(pool, tmp_path / "lost", **settings)
+    judged = judge(tmp_path / "lost", 1)
+    assert gather_seeds(pool, tmp_path / "seeds", [judged], **settings).done  # the same seed draws the same batch
+
+
+def test_an_id_of_two_dialogues_is_refused(tmp_path: Path, pool: str) -> None:
+    rows = [json.loads(line) for line in Path(pool).read_text().splitlines()]
+    write_jsonl(tmp_path / "twice.jsonl", [*rows[:40], {**rows[41], "id": "d7"}])
+    with pytest.raises(EmoscopeError, match=r"twice.jsonl: id 'd7' is drawn twice"):
+        gather_seeds(str(tmp_path / "twice.jsonl"), tmp_path / "twice", batch=50)
+    gather_seeds(pool, tmp_path / "seeds", per_class=50, batch=40)
+    judged = judge(tmp_path / "seeds", 1)
+    write_jsonl(Path(pool), rows[::-1])
+    with pytest.raises(EmoscopeError, match="or the pool has changed since"):
+        gather_seeds(pool, tmp_path / "seeds", [judged])
 
 
 def test_pool_with_too_few_items_is_reported(tmp_path: Path, pool: str) -> None:
@@ -98,7 +119,7 @@ def test_pool_with_too_few_items_is_reported(tmp_path: Path, pool: str) -> None:
 def test_the_commands_from_pool_to_seeds(tmp_path: Path, pool: str) -> None:
     folder = tmp_path / "seeds"
     shown = run("corpus", "seeds", pool, "-o", folder, "--labels", "happy,sad", "--per-class", "3", "--batch", "80")
-    assert "batch-001.csv" in shown.output
+    assert f"annotate {folder / 'batch-001.csv'} --labels happy,sad,others -o STUDY" in shown.output.replace("\n", "")
     shown = run("corpus", "seeds", pool, "-o", folder, "-j", judge(folder, 1))
     assert "emoscope corpus mine" in shown.output, shown.output
     found = json.loads(run("corpus", "seeds", pool, "-o", folder, "-j", judge(folder, 1), "--json").stdout)
