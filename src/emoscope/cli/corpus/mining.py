@@ -85,8 +85,8 @@ def mine_cli(
     executor = chosen_executor(engine, workers, ray_address)
     embedder = open_embedder(encoder)
     known = read_seeds(seeds)
-    for path in judged or ():
-        known = with_judged(known, read_judged(path, pool, known, format))
+    if judged:
+        known = with_judged(known, read_judged(judged, pool, known, format))
     counts = mine(pool, known, output, embedder, settings, format=format, progress=progress, executor=executor)
     rows: list[list[object]] = [
         [escape(name), each.seeds, each.threshold, each.near, each.candidates] for name, each in counts.classes.items()

@@ -1,6 +1,6 @@
 """Active learning: use judgements of earlier candidates in the next round of mining."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from emoscope.core.dialogue import Dialogue
@@ -13,34 +13,51 @@ from emoscope.tables import PIPE, read_records
 Seeds = Mapping[str, Sequence[Dialogue]]
 
 
-def read_judged(path: str | Path, pool: str, classes: Collection[str], format: str | None = None) -> Seeds:
-    """Read the dialogues of each label from a table with turns and `label`, or from judgements of the pool's ids.
+def read_judged(paths: Sequence[Path], pool: str, classes: Collection[str], format: str | None = None) -> Seeds:
+    """Read the dialogues of each label from tables with turns and `label`, and from judgements of the pool's ids.
 
-    The labels are those of the seeds, `classes`, and `others`. A dialogue with several judges gets the label of the
-    absolute majority; without one, it is left out.
+    The labels are those of the seeds, `classes`, and `others`. A dialogue with several judges, in one file or in
+    several, gets the label of the absolute majority; without one, it is left out.
     """
-    file = Path(path)
-    tabled = not file.is_dir() and not _holds_judgements(file)
-    judged = read_seeds(file, any_class=True) if tabled else _judged_in_pool(file, pool, format)
-    if unknown := sorted(set(judged) - {*classes, OTHERS}):
-        hint = did_you_mean(unknown[0], sorted(classes))
-        raise InputError(file, f"label {unknown[0]!r} is no class of the seeds; {hint}")
-    return judged
+    judgements = [path for path in dict.fromkeys(paths) if path.is_dir() or _holds_judgements(path)]
+    judged: Seeds = {}
+    for path in dict.fromkeys(paths):
+        if path not in judgements:
+            table = read_seeds(path, any_class=True)
+            _check_labels(path, table, classes)
+            judged = with_judged(judged, table)
+    return with_judged(judged, _judged_in_pool(judgements, pool, classes, format)) if judgements else judged
 
 
-def _judged_in_pool(file: Path, pool: str, format: str | None) -> Seeds:
-    results = aggregate(read_annotations([file]).judgements, Method.absolute)
-    labels = {result.task: result.label for result in results if not result.fallback}
+def _judged_in_pool(files: Sequence[Path], pool: str, classes: Collection[str], format: str | None) -> Seeds:
+    results = aggregate(read_annotations(files).judgements, Method.absolute)
+    labels = {result.task: None if result.fallback else result.label for result in results}
+    named = ", ".join(map(str, files))
+    _check_labels(named, [label for label in labels.values() if label is not None], classes)
     judged: dict[str, list[Dialogue]] = {}
+    undecided = 0
     for record in read_records(pool, format) if pool != PIPE else ():
-        label = labels.get(str(record.columns.get("id", "")))
-        if label is not None:
+        task = str(record.columns.get("id", ""))
+        if task not in labels:
+            continue
+        label = labels[task]
+        if label is None:
+            undecided += 1
+        else:
             judged.setdefault(label, []).append(record.dialogue)
+    if not judged and undecided:
+        raise InputError(named, "no task has a label that more than half of its judges gave")
     if not judged:
         raise InputError(
-            file, f"none of its tasks is an `id` of {pool}; give the candidates themselves, with a column 'label'"
+            named, f"none of its tasks is an `id` of {pool}; give the candidates themselves, with a column 'label'"
         )
     return judged
+
+
+def _check_labels(file: str | Path, labels: Iterable[str], classes: Collection[str]) -> None:
+    if unknown := sorted(set(labels) - {*classes, OTHERS}):
+        hint = did_you_mean(unknown[0], sorted(classes))
+        raise InputError(file, f"label {unknown[0]!r} is no class of the seeds; {hint}")
 
 
 def _holds_judgements(file: Path) -> bool:

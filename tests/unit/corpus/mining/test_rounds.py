@@ -8,6 +8,7 @@ import numpy as np
 
 from emoscope.core.dialogue import Dialogue
 from emoscope.corpus.mining.embedder import open_embedder, unit_rows
+from emoscope.corpus.mining.judged import read_judged
 from emoscope.corpus.mining.mine import CANDIDATES
 from emoscope.corpus.mining.model_embedder import ModelEmbedder
 from kits.jsonl import read_jsonl, write_jsonl
@@ -84,10 +85,25 @@ def test_round_can_be_a_file_of_judgements_by_id(tmp_path: Path) -> None:
     second = {row["id"] for row in read_jsonl(tmp_path / "mined" / CANDIDATES)}
     assert second
     assert not second & set(first)
+    judgements.write_text("task,worker,label\nsad-1,ann,sad\nsad-1,ben,happy\n")
+    refused = run(*options, "--judged", judgements)
+    assert "no task has a label that more than half of its judges gave" in str(refused.exception)
     judgements.write_text("task,worker,label\nnowhere,ann,sad\n")
     refused = run(*options, "--judged", judgements)
     assert refused.exit_code == 1
     assert "none of its tasks is an `id` of" in str(refused.exception)
+
+
+def test_judges_of_one_dialogue_may_be_in_several_files(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "pool.jsonl", [{"id": f"d{n}", "turns": [f"turn {n}"]} for n in range(3)])
+    for worker, labels in {"ann": "sad,sad,others", "ben": "happy,sad,others", "cem": "happy,sad,sad"}.items():
+        rows = [f"d{n},{worker},{label}\n" for n, label in enumerate(labels.split(","))]
+        (tmp_path / f"{worker}.csv").write_text("task,worker,label\n" + "".join(rows))
+    write_jsonl(tmp_path / "table.jsonl", [{"turns": ["another"], "label": "sad"}])
+    files = [tmp_path / name for name in ("ann.csv", "table.jsonl", "ben.csv", "cem.csv", "ann.csv")]
+    judged = read_judged(files, str(tmp_path / "pool.jsonl"), ["happy", "sad"])
+    found = {label: [dialogue.texts[0] for dialogue in each] for label, each in judged.items()}
+    assert found == {"happy": ["turn 0"], "sad": ["another", "turn 1"], "others": ["turn 2"]}
 
 
 def test_judged_label_that_no_seed_has_is_refused(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_continuing_with_other_settings_is_refused(tmp_path: Path, pool: str) ->
     gather_seeds(pool, folder, per_class=5, batch=40)
     with pytest.raises(EmoscopeError, match="was begun with per-class 5, not 6"):
         gather_seeds(pool, folder, per_class=6)
-    with pytest.raises(EmoscopeError, match="was begun with labels happy, sad, angry, not happy, sad$"):
+    with pytest.raises(EmoscopeError, match=r"was begun with labels happy, sad, angry, not happy, sad$"):
         gather_seeds(pool, folder, labels=("happy", "sad"))
     with pytest.raises(EmoscopeError, match="was begun with the pool"):
         gather_seeds(str(tmp_path / "other.jsonl"), folder)
