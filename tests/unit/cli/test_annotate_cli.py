@@ -206,7 +206,11 @@ def test_the_report_shows_everyone(table: Path, tmp_path: Path) -> None:
             "gold.csv: gold question 'a' has the answer 'glee', not one of the labels",
         ),
         ([], "task,label\nx,sad\n", "gold.csv: gold question 'x' is not among the tasks"),
-        ([], "task,label\na,sad\n", "gold.csv: 1 gold questions are too few"),
+        ([], "task,label\na,sad\n", "gold.csv: 1 gold question is too few"),
+        (["--gold-share", "0.2"], None, "--gold-share goes with --gold"),
+        (["--min-gold", "0.9"], None, "--min-gold goes with --gold"),
+        (["--min-gold-answers", "5"], None, "--min-gold-answers goes with --gold"),
+        (["--pass-mark", "0.9"], None, "--pass-mark goes with --training or --qualification"),
     ],
 )
 def test_mistakes_are_one_line_errors(

@@ -11,7 +11,14 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldAnswersOption, GoldOption, MinGoldOption, StudyArgument
+from emoscope.cli.corpus.options import (
+    FilesArgument,
+    GoldAnswersOption,
+    GoldOption,
+    MinGoldOption,
+    StudyArgument,
+    check_goes_with,
+)
 from emoscope.cli.options import SeedOption, check_port
 from emoscope.cli.output import JsonOption, table
 from emoscope.cli.result import CommandResult, plain
@@ -23,8 +30,8 @@ from emoscope.corpus.annotation.files import read_annotations, write_annotations
 from emoscope.corpus.annotation.formats import FORMATS
 from emoscope.corpus.annotation.items import Item, in_round, read_study
 from emoscope.corpus.annotation.people import AnnotatorProfile, read_people
-from emoscope.corpus.annotation.rounds import RoundName
-from emoscope.corpus.annotation.workers import read_gold, read_round
+from emoscope.corpus.annotation.rounds import PASS_MARK, RoundName
+from emoscope.corpus.annotation.workers import SCREENING_RULES, read_gold, read_round
 
 if TYPE_CHECKING:
     from emoscope.server.annotate.notes import Briefing
@@ -58,8 +65,8 @@ def annotate(
     gold: GoldOption = None,
     gold_share: Annotated[
         float, typer.Option(help="Share of a worker's questions that are gold, after 3 early ones.")
-    ] = 0.1,
-    min_gold: MinGoldOption = 0.7,
+    ] = SCREENING_RULES.share,
+    min_gold: MinGoldOption = SCREENING_RULES.least_right,
     min_gold_answers: GoldAnswersOption = None,
     whole_dialogues: Annotated[
         bool, typer.Option("--whole-dialogues", help="Ask for the label of every turn, as EmotionX did.")
@@ -80,7 +87,7 @@ def annotate(
     ] = None,
     pass_mark: Annotated[
         float, typer.Option(min=0, max=1, help="Share right in the qualification, or else the training, to go on.")
-    ] = 0.7,
+    ] = PASS_MARK,
     people: Annotated[
         Path | None, typer.Option(help="Annotators: a CSV with name and optionally country, approval_rate, tasks.")
     ] = None,
@@ -104,6 +111,13 @@ def annotate(
     the study.
     """
     check_installed(*_PACKAGES, extra="server")
+    if gold is None:
+        own_share, own_least = gold_share != SCREENING_RULES.share, min_gold != SCREENING_RULES.least_right
+        own_answers = min_gold_answers is not None
+        options = {"--gold-share": own_share, "--min-gold": own_least, "--min-gold-answers": own_answers}
+        check_goes_with("--gold", options)
+    if training is None and qualification is None:
+        check_goes_with("--training or --qualification", {"--pass-mark": pass_mark != PASS_MARK})
     if serve:
         check_port(host, port)
     from emoscope.server.annotate.notes import Briefing

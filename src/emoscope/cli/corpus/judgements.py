@@ -10,7 +10,14 @@ import typer
 from rich.console import RenderableType
 from rich.markup import escape
 
-from emoscope.cli.corpus.options import FilesArgument, GoldAnswersOption, GoldOption, MinGoldOption, listed
+from emoscope.cli.corpus.options import (
+    FilesArgument,
+    GoldAnswersOption,
+    GoldOption,
+    MinGoldOption,
+    check_goes_with,
+    listed,
+)
 from emoscope.cli.options import SeedOption
 from emoscope.cli.output import coloured, table
 from emoscope.cli.result import CommandResult, plain
@@ -107,6 +114,9 @@ def aggregate(
         raise EmoscopeError(f"{output}: expected a name that ends in .csv or .jsonl")
     check_output(output, [*files, *(source for source in (gold, discard_others) if source)])
     rules = GoldRules(least_right=min_gold, least_answers=gold_least)
+    if gold is None:
+        own_share = min_gold != SCREENING_RULES.least_right
+        check_goes_with("--gold", {"--min-gold": own_share, "--gold-least": gold_least is not None})
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
     judged = len(labels)
     if discard_others is not None:

@@ -1,9 +1,12 @@
 """Arguments and options that corpus commands share."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from emoscope.core.errors import EmoscopeError
 
 FilesArgument = Annotated[
     list[Path],
@@ -36,3 +39,10 @@ StudyArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The study
 def listed(value: str) -> list[str]:
     """The comma-separated parts of an option's value."""
     return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def check_goes_with(other: str, changed: Mapping[str, bool]) -> None:
+    """Refuse options that have no effect without another one, which was not given."""
+    for option, was_changed in changed.items():
+        if was_changed:
+            raise EmoscopeError(f"{option} goes with {other}")

@@ -4,8 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
+from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write, csv_rows, existing_file, parse_json, text_lines
 from emoscope.core.judgement import Judgement, as_name
@@ -109,6 +111,17 @@ def _rows(path: Path) -> Iterator[tuple[int, Mapping[str, object]]]:
             yield row, entry
 
 
+def _labels(panel: Panel) -> set[str]:
+    return {label for votes in panel.votes.values() for label in votes}
+
+
+def _unused(answers: Mapping[str, str], panel: Panel) -> dict[str, int]:
+    """The answers to judged gold questions that nobody gave to any task, and to how many questions."""
+    expected = Counter(label for task, label in answers.items() if task in panel.votes)
+    given = _labels(panel)
+    return {label: count for label, count in sorted(expected.items()) if label not in given}
+
+
 def aggregate_panel(
     panel: Panel,
     method: Method = Method.majority,
@@ -118,11 +131,17 @@ def aggregate_panel(
     rules: GoldRules = SCREENING_RULES,
 ) -> tuple[list[Aggregated], PanelReport]:
     """Aggregate the panel to one label per task, ignoring workers who fail the gold questions, with a report."""
-    answers: dict[str, str] = {}
+    unused: dict[str, int] = {}
     if panel.judgements:
         answers = {} if gold is None else read_gold(gold)
         if answers and not answers.keys() & panel.votes.keys():
             raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
+        unused = _unused(answers, panel)
+        given = {label.lower(): label for label in _labels(panel)}
+        for label, count in unused.items():
+            if close := get_close_matches(label.lower(), given, n=1, cutoff=0.8):
+                asked = f"the label {label!r} of {counted(count, 'gold question')} was given by nobody"
+                raise EmoscopeError(f"{gold}: {asked}; did you mean {given[close[0]]!r}?")
         screening = screen(panel.judgements, answers, rules)
         labels = aggregate(screening.kept, method, fallback=fallback)
     elif gold is not None:
@@ -130,8 +149,6 @@ def aggregate_panel(
     else:
         screening = screen((), {})
         labels = aggregate_votes(panel.votes, method, fallback=fallback)
-    given = {label for votes in panel.votes.values() for label in votes}
-    expected = Counter(label for task, label in answers.items() if task in panel.votes)
     return labels, PanelReport(
         tasks=len(labels),
         labels=dict(sorted(Counter(result.label for result in labels).items())),
@@ -139,7 +156,7 @@ def aggregate_panel(
         fallback=sum(result.fallback for result in labels),
         discarded_judgements=len(screening.discarded),
         unlabelled_tasks=sorted({one.task for one in screening.discarded} - {result.task for result in labels}),
-        unused_answers={label: count for label, count in sorted(expected.items()) if label not in given},
+        unused_answers=unused,
         workers=worker_reports(screening, labels),
     )
 

@@ -11,6 +11,7 @@ from typing import Literal
 from emoscope.core.errors import EmoscopeError
 
 RoundName = Literal["training", "qualification"]
+PASS_MARK = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Rounds:
 
     training: tuple[str, ...] = ()
     qualification: tuple[str, ...] = ()
-    pass_mark: float = 0.7
+    pass_mark: float = PASS_MARK
 
     def __post_init__(self) -> None:
         if not 0 <= self.pass_mark <= 1:

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from emoscope.core.counts import counted
 from emoscope.core.dialogue import Turn
 from emoscope.core.errors import EmoscopeError
 from emoscope.corpus.annotation.annotations import Annotations
@@ -81,9 +82,8 @@ def _check_gold(
             if label not in rules.labels:
                 raise EmoscopeError(f"{kind} question {task!r} has the answer {label!r}, not one of the labels")
     if gold and len(gold) < rules.gold.fewest:
-        raise EmoscopeError(
-            f"{len(gold)} gold questions are too few: annotators are only refused after {rules.gold.fewest} answers"
-        )
+        few = f"{counted(len(gold), 'gold question')} {'is' if len(gold) == 1 else 'are'} too few"
+        raise EmoscopeError(f"{few}: annotators are only refused after {rules.gold.fewest} answers")
     if all(any(labels) for labels in known.values()):
         raise EmoscopeError(f"all {len(items):,} items are gold questions; there is nothing left to annotate")
 

@@ -4,7 +4,7 @@ import csv
 import json
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -334,10 +334,30 @@ def test_absolute_majority_gives_emotionx_its_labels(data_folder: Path, file: st
 
 def test_gold_label_that_nobody_gave_is_named(tmp_path: Path) -> None:
     gold = tmp_path / "gold.csv"
-    gold.write_text("task,label\n" + "".join(f"{task},{label}x\n" for task, label in GOLD.items()))
+    gold.write_text("task,label\n" + "".join(f"{task},pride\n" for task in GOLD))
     arguments = ["corpus", "aggregate", write(tmp_path, gold_crowd()), "-o", tmp_path / "labels.jsonl", "--gold", gold]
     code, printed, _ = run(*arguments)
     assert code == 0
-    assert f"nobody gave the label '{min(GOLD.values())}x', the answer to" in printed
-    unused = json.loads(run(*arguments, "--json")[1])["unused_answers"]
-    assert unused == {f"{label}x": list(GOLD.values()).count(label) for label in sorted(set(GOLD.values()))}
+    assert f"nobody gave the label 'pride', the answer to {len(GOLD)} gold questions: is it misspelt there?" in printed
+    assert json.loads(run(*arguments, "--json")[1])["unused_answers"] == {"pride": len(GOLD)}
+
+
+@pytest.mark.parametrize("misspelt", [str.upper, "{}x".format])
+def test_misspelt_gold_label_refuses_nobody(tmp_path: Path, misspelt: Callable[[str], str]) -> None:
+    """Everyone would fail those questions, and all work would be discarded."""
+    gold, out = tmp_path / "gold.csv", tmp_path / "labels.jsonl"
+    right = min(GOLD.values())
+    wrong = {task: misspelt(label) if label == right else label for task, label in GOLD.items()}
+    gold.write_text("task,label\n" + "".join(f"{task},{label}\n" for task, label in wrong.items()))
+    code, _, error = run("corpus", "aggregate", write(tmp_path, gold_crowd()), "-o", out, "--gold", gold)
+    assert code == 2
+    assert f"the label '{misspelt(right)}' of" in error
+    assert f"was given by nobody; did you mean '{right}'?" in " ".join(error.split())
+    assert not out.exists()
+
+
+def test_rules_without_gold_questions_are_refused(tmp_path: Path) -> None:
+    judged = write(tmp_path, said("1: joy"))
+    for option in (["--min-gold", "0.9"], ["--gold-least", "4"]):
+        code, _, error = run("corpus", "aggregate", judged, "-o", tmp_path / "labels.csv", *option)
+        assert code == 2 and f"{option[0]} goes with --gold" in error
