@@ -30,7 +30,7 @@ from emoscope.corpus.annotation.files import check_output
 from emoscope.corpus.annotation.gold_questions import GoldRules
 from emoscope.corpus.annotation.human_study import GoldFile, HumanScores, HumanStudy
 from emoscope.corpus.annotation.human_study import human_study as score_people
-from emoscope.corpus.annotation.panel import PanelReport, aggregate_panel, read_panel, write_labels
+from emoscope.corpus.annotation.panel import PanelReport, aggregate_panel, read_panel, without_gold, write_labels
 from emoscope.corpus.annotation.study_sample import GOLD_QUESTIONS, write_study_sample
 from emoscope.corpus.annotation.workers import SCREENING_RULES
 from emoscope.corpus.mining.random_others import without_emotional
@@ -40,6 +40,7 @@ _PAIRS_SHOWN, _WORKERS_SHOWN = 15, 30
 
 def agreement(
     files: FilesArgument,
+    gold: Annotated[Path | None, typer.Option(help="Gold questions to leave out: a CSV with task,label.")] = None,
     samples: Annotated[int, typer.Option(min=1, help="Bootstrap samples for the intervals.")] = 2_000,
     seed: SeedOption = 0,
 ) -> CommandResult:
@@ -48,6 +49,8 @@ def agreement(
     Items may have different numbers of judges. The 95 % intervals are bootstrapped over items.
     """
     panel = read_panel(files)
+    if gold is not None:
+        panel = without_gold(panel, gold)
     agreed = measure_agreement(panel.votes.values(), panel.judgements, samples=samples, seed=seed)
     return CommandResult(agreed, _agreement_tables(agreed))
 

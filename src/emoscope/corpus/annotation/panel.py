@@ -60,6 +60,15 @@ def read_panel(paths: Sequence[Path]) -> Panel:
     return Panel(votes_of(judgements), judgements)
 
 
+def without_gold(panel: Panel, gold: Path) -> Panel:
+    """The panel without gold questions, as on the managers' desk."""
+    answers = read_gold(gold)
+    if not answers.keys() & panel.votes.keys():
+        raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
+    votes = {task: votes for task, votes in panel.votes.items() if task not in answers}
+    return Panel(votes, tuple(judgement for judgement in panel.judgements if judgement.task not in answers))
+
+
 def _votes(files: Sequence[Path]) -> dict[str, Mapping[str, int]]:
     votes: dict[str, Mapping[str, int]] = {}
     for path in files:

@@ -173,6 +173,18 @@ def test_files_of_several_annotators_are_one_panel(tmp_path: Path) -> None:
         assert shown in out
 
 
+def test_gold_questions_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "j.csv").write_text(
+        "task,worker,label\n" + "".join(f"{task},{who},joy\n" for task in ("a", "g") for who in ("ann", "ben"))
+    )
+    (tmp_path / "gold.csv").write_text("task,label\ng,joy\n")
+    found = json.loads(run("corpus", "agreement", tmp_path / "j.csv", "--gold", tmp_path / "gold.csv", "--json")[1])
+    assert (found["items"], found["votes"], found["pairwise"]["pairs"][0]["items"]) == (1, {"joy": 2}, 1)
+    (tmp_path / "gold.csv").write_text("task,label\nx,joy\n")
+    code, _, error = run("corpus", "agreement", tmp_path / "j.csv", "--gold", tmp_path / "gold.csv")
+    assert code == 2 and "nobody has judged any of its tasks" in error
+
+
 def test_mistakes_are_one_line(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("task,worker,label\n1,ann,joy\n")
     code, _, error = run("corpus", "agreement", tmp_path / "a.csv")
