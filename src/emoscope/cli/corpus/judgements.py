@@ -249,6 +249,10 @@ def _study_tables(study: HumanStudy, by: str | None) -> Iterator[RenderableType]
         f"by {counted(study.workers, 'worker')}"
     )
     yield table(title, columns, [_study_row("all", study)])
+    for label, score in study.per_label.items():
+        if not score.answers:
+            times = counted(sum(row[label] for row in study.confusion.values()), "judgement")
+            yield plain(f"no judged item has the gold label {label!r}, given in {times}: is it misspelt there?")
     notes = {
         "items with gold that nobody judged": study.unjudged,
         "judgements of items without gold, left out": study.without_gold,

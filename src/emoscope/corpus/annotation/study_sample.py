@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from random import Random
 
+from emoscope.core.counts import counted
 from emoscope.core.dialogue import Example
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.annotation.formats import write_rows
@@ -30,6 +31,8 @@ def stratified(
     for name, example in examples:
         if example.label is not None:
             cells[example.label, group_of(example)].append((name, example))
+    if not cells:
+        raise EmoscopeError("has no labels: a study needs a labelled file")
     wanted = list(dict.fromkeys(groups)) if groups is not None else sorted({group for _, group in cells})
     random = Random(seed)
     drawn: list[tuple[str, Example]] = []
@@ -37,8 +40,10 @@ def stratified(
         for group in wanted:
             cell = cells[label, group]
             if len(cell) < size:
+                there = sorted({group for (_, group), members in cells.items() if members})
                 raise EmoscopeError(
-                    f"{len(cell):,} items have the label {label} and the {by} {group!r}, expected {size:,}"
+                    f"{counted(len(cell), 'item')} with the label {label} and the {by} {group!r}, expected {size:,}; "
+                    f"give a smaller --size, or other --groups of {', '.join(there)}"
                 )
             drawn += random.sample(cell, size)
     random.shuffle(drawn)
@@ -55,7 +60,8 @@ def gold_questions(rows: Sequence[tuple[str, Example]], share: float, *, seed: i
     """
     number = round(share * len(rows))
     if not 0 < number < len(rows):
-        raise EmoscopeError(f"gold questions: a share of {share:g} of {len(rows):,} items is {number:,} of them")
+        which = "none" if number == 0 else "all"
+        raise EmoscopeError(f"--gold-share {share:g} would make {which} of the {len(rows):,} items gold questions")
     return Random(seed).sample(rows, number)
 
 
@@ -74,11 +80,12 @@ def write_study_sample(
 
     With `gold_share`, that share of the items goes to `gold-questions.csv`, for `annotate --gold`.
     """
+    group_of = SLICES[by].group_of  # before the file is read
     named = example_names(source, get_task(task).read(source)).items()
     try:
         rows = stratified(named, size, by=by, groups=groups, seed=seed)
     except EmoscopeError as error:
-        raise InputError(source, f"{error}; give a smaller --size, or other --groups") from None
+        raise InputError(source, str(error)) from None
     asked = [] if gold_share is None else gold_questions(rows, gold_share, seed=seed)
     for name in (ITEMS, GOLD, GOLD_QUESTIONS):  # the questions may have been answered by hand
         if (folder / name).exists():
@@ -90,7 +97,7 @@ def write_study_sample(
         _write_labelled(folder / GOLD_QUESTIONS, asked)
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for _, example in rows:
-        counts[str(example.label)][SLICES[by].group_of(example)] += 1
+        counts[str(example.label)][group_of(example)] += 1
     return {label: dict(sorted(counts[label].items())) for label in sorted(counts)}
 
 

@@ -1,6 +1,7 @@
 """`corpus human-study`: people against gold, alone and together, and as a system on the leaderboard."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -173,8 +174,23 @@ def test_a_stratified_sample(tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match=r"items\.csv: exists already; write to another folder"):
         write_study_sample(source, tmp_path / "study", task="iest", size=3)
     assert (tmp_path / "study" / "items.csv").read_text().splitlines() == items
-    with pytest.raises(EmoscopeError, match="5 items have the label joy and the cue 'because', expected 6"):
+    short = r"trial.csv: 5 items with the label joy and the cue 'because', expected 6; give a smaller --size, or other"
+    with pytest.raises(EmoscopeError, match=f"{short} --groups of because, that, when$"):
         write_study_sample(source, tmp_path / "more", task="iest", size=6)
+    with pytest.raises(EmoscopeError, match=r"no slice named 'cues'[^-]*$"):
+        write_study_sample(source, tmp_path / "more", task="iest", by="cues")
+    (tmp_path / "blind.csv").write_text(re.sub("^(joy|sad)\t", "unknown\t", source.read_text(), flags=re.MULTILINE))
+    with pytest.raises(EmoscopeError, match=r"blind\.csv: has no labels"):
+        write_study_sample(tmp_path / "blind.csv", tmp_path / "more", task="iest")
+    assert not (tmp_path / "more").exists()
+
+
+def test_label_that_gold_does_not_have_is_named(tmp_path: Path) -> None:
+    (tmp_path / "gold.csv").write_text("task,label\n1,joy\n2,sad\n")
+    (tmp_path / "j.csv").write_text("task,worker,label\n1,ann,joy\n2,ann,sda\n")
+    code, shown, _ = run("corpus", "human-study", tmp_path / "j.csv", "--gold", tmp_path / "gold.csv")
+    assert code == 0
+    assert "no judged item has the gold label 'sda', given in 1 judgement: is it misspelt there?" in shown
 
 
 def test_gold_questions_of_a_sample_are_those_of_the_page(tmp_path: Path) -> None:
@@ -195,5 +211,5 @@ def test_gold_questions_of_a_sample_are_those_of_the_page(tmp_path: Path) -> Non
     assert code == 0, problem
     for share in (0.001, 1):
         code, _, problem = run(*command[:-1], tmp_path / "no", "--gold-share", share)
-        assert (code, "gold questions: a share of" in problem) == (2, True)
+        assert (code, f"--gold-share {share:g} would make" in problem) == (2, True)
     assert not (tmp_path / "no").exists()
