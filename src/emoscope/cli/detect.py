@@ -17,17 +17,16 @@ from rich.markup import escape
 
 from emoscope.cli.completion import complete_label
 from emoscope.cli.explanation import show_explanation
-from emoscope.cli.options import LabelsOption, ModelOption, PriorOption
+from emoscope.cli.options import LabelsOption, ModelOption, PriorOption, naming_column
 from emoscope.cli.output import JsonOption, coloured, console, print_json, progress
 from emoscope.cli.turns import file_arguments, show_detections
 from emoscope.core.counts import counted
 from emoscope.core.dialogue import Detection, Turn
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import check_other_file
 from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
 from emoscope.tables.files import open_parquet
 from emoscope.tables.rows import header_of
-from emoscope.tables.turns import EXPECTED, NO_TURN_COLUMN
 from emoscope.tables.writing import detection_columns
 
 if TYPE_CHECKING:
@@ -187,12 +186,8 @@ class _FileJob:
 
     def _records(self, source: str, empty_rows: list[int]) -> Iterator[Record]:
         """The rows of a file; if none of the columns is known to hold turns, the error names the option."""
-        try:
+        with naming_column():
             yield from read_records(source, self.format, column=self.column, empty_rows=empty_rows)
-        except InputError as error:
-            if not error.problem.startswith((EXPECTED, NO_TURN_COLUMN)):
-                raise
-            raise InputError(error.path, f"{error.problem}; name the text's with --column", row=error.row) from None
 
 
 def _columns(source: str, format: str | None) -> dict[str, str | None]:

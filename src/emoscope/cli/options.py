@@ -1,16 +1,18 @@
 """Options that several commands share."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from emoscope.cli.completion import complete_labels, complete_model, complete_system, complete_task
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.extras import check_installed
 from emoscope.parallel import Engine, Executor
+from emoscope.tables.turns import EXPECTED, NO_TURN_COLUMN
 
 TaskOption = Annotated[
     str,
@@ -109,3 +111,14 @@ def check_port(host: str, port: int) -> None:
             raise EmoscopeError(
                 f"cannot listen on {host}, port {port}: {reason}; choose others: --host, --port"
             ) from None
+
+
+@contextmanager
+def naming_column() -> Iterator[None]:
+    """Name the option --column in the error about a file none of whose columns is known to hold turns."""
+    try:
+        yield
+    except InputError as error:
+        if not error.problem.startswith((EXPECTED, NO_TURN_COLUMN)):
+            raise
+        raise InputError(error.path, f"{error.problem}; name the text's with --column", row=error.row) from None

@@ -82,6 +82,15 @@ def test_mistake_is_a_one_line_error(files: Path, command: str, message: str) ->
     assert not (files / "each").exists()
 
 
+@pytest.mark.parametrize("command", ["dedupe", "distant", "filter"])
+def test_an_unknown_column_of_text_is_answered_with_the_option(files: Path, command: str) -> None:
+    (files / "tweets.csv").write_text("id,tweet\n1,I am happy that you came\n")
+    code, _, error = run("corpus", command, "tweets.csv", "-o", "out")
+    assert code == 2
+    assert error.startswith("tweets.csv, row 1: expected columns turn1")
+    assert error.endswith("found: id, tweet; name the text's with --column")
+
+
 @pytest.mark.parametrize(
     "command", ["collect chat.txt --format whatsapp", "sample rows.jsonl --size 1", "windows rows.jsonl"]
 )

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from emoscope.cli.corpus.options import listed
+from emoscope.cli.options import naming_column
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
@@ -15,6 +16,7 @@ from emoscope.corpus.augment.backtranslation import REASONS
 from emoscope.corpus.augment.engines import DEFAULT_VIA, EngineName, open_engine
 
 
+@naming_column()
 def augment_cli(
     source: Annotated[
         str, typer.Argument(metavar="INPUT", help="Dialogues: EmotionX's JSON, CSV, TSV, JSONL or Parquet.")

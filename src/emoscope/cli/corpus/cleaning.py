@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption, listed
-from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor
+from emoscope.cli.options import EngineOption, RayAddressOption, WorkersOption, chosen_executor, naming_column
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from emoscope.corpus.filters.table import TableReport
 
 
+@naming_column()
 def dedupe_cli(
     files: Annotated[
         list[str],
@@ -68,6 +69,7 @@ def dedupe_cli(
     return CommandResult(None if to_pipe else {"threshold": threshold, "files": counts}, [written], stderr=to_pipe)
 
 
+@naming_column()
 def filter_cli(
     source: DialoguesArgument,
     output: Annotated[

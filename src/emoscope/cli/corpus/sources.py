@@ -9,7 +9,7 @@ import typer
 from rich.console import RenderableType
 
 from emoscope.cli.corpus.options import ColumnOption, DialoguesArgument, FormatOption
-from emoscope.cli.options import SeedOption
+from emoscope.cli.options import SeedOption, naming_column
 from emoscope.cli.output import progress, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
@@ -111,6 +111,7 @@ def windows_cli(
     return _summarised({**counts, "seed": seed}, [plain(summary)], output)
 
 
+@naming_column()
 def distant_cli(
     source: Annotated[str, typer.Argument(metavar="INPUT", help="Texts: CSV, TSV, JSONL, Parquet, lines, or `-`.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="New folder for train.csv, trial.csv and test.csv.")],

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import atomic_write
 from emoscope.corpus.augment.backtranslation import Variant
-from emoscope.tables import PIPE, Record, format_of, open_writer, read_records, turn_columns
+from emoscope.tables import PIPE, Record, open_writer, read_records, turn_columns
+from emoscope.tables.formats import suffix_format
 from emoscope.tables.json_stream import array_elements
 
 Variants = Sequence[Mapping[str, Variant]]
@@ -100,7 +101,7 @@ class TableFile:
         self._column = column
 
     def check_output(self, output: str) -> None:
-        if output == PIPE or format_of(output) == "text":
+        if output == PIPE or suffix_format(output) in (None, "text"):
             raise EmoscopeError(f"{output}: expected a file that has columns: .csv, .tsv, .jsonl or .parquet")
 
     def items(self, languages: Sequence[str]) -> Iterator[Record]:

@@ -384,8 +384,9 @@ def test_bad_names_and_tables(tmp_path: Path) -> None:
     ):
         with pytest.raises(EmoscopeError, match=problem):
             augment(source, output, happy())
-    with pytest.raises(EmoscopeError, match="a file that has columns"):
-        augment(TableFile(str(table)), tmp_path / "out.txt", happy())
+    for name in ("out.txt", "out.weird", "out"):
+        with pytest.raises(EmoscopeError, match=f"{name}: expected a file that has columns"):
+            augment(TableFile(str(table)), tmp_path / name, happy())
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
