@@ -21,6 +21,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.learnt import Overlap
 from emoscope.evaluation.provenance import write_provenance
 from emoscope.server.challenge.services.actor import PUBLIC
+from emoscope.server.challenge.services.reports import keep_report
 from emoscope.server.challenge.services.submissions import submit as send_submission
 from emoscope.server.challenge.services.teams import register_team
 from emoscope.server.challenge.services.tokens import authenticate
@@ -167,6 +168,10 @@ def test_a_template_is_written_to_a_file(tmp_path: Path) -> None:
     said = done("challenge", "template", "iest", "-o", tmp_path / "iest.toml")
     assert said.strip().endswith(f"emoscope challenge create {tmp_path / 'iest.toml'}")
     assert (tmp_path / "iest.toml").read_text() == done("challenge", "template", "iest")
+    (tmp_path / "iest.toml").write_text("edited")
+    refused = run("challenge", "template", "iest", "-o", tmp_path / "iest.toml")
+    assert "iest.toml: exists already, and may have been edited; write to another file" in str(refused.exception)
+    assert (tmp_path / "iest.toml").read_text() == "edited"
 
 
 class Server(BaseHTTPRequestHandler):
@@ -307,6 +312,12 @@ def test_files_texts_and_the_survey_from_the_command_line(tmp_path: Path) -> Non
     done("challenge", "texts", "mine", file, *data)
     assert json.loads(done("challenge", "list", "--json", *data))[0]["texts"] == {"rules": "Be fair."}
     assert "no team has described" in done("challenge", "survey", "mine", *data)
+    token = done("challenge", "register", "mine", "Joy", "Ana", *data).strip()
+    store = Store.open(tmp_path / "data")
+    keep_report(store, authenticate(store, token), "mine", answers={"networks": ["CNN"]})
+    shown = done("challenge", "survey", "mine", *data)
+    assert "Input representations: no answers" in shown
+    assert "CNN" in shown
     said = json.loads(done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", "--json", *data))
     assert said == {"challenge": "mine", "output": str(tmp_path / "told.csv")}
     assert "told.csv: written" in done("challenge", "survey", "mine", "-o", tmp_path / "told.csv", *data)

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from emoscope.cli.challenge.command import SlugArgument, command, group, listed, view_table
 from emoscope.cli.output import table
-from emoscope.cli.result import CommandResult
+from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import whole_text, write_file
@@ -53,6 +53,8 @@ def template_cli(
     ready = services.definition
     text = "\n".join(ready.ready_challenges()) + "\n" if name is None else ready.ready_challenge(name)
     if output is not None:
+        if name is not None and output.exists():
+            raise EmoscopeError(f"{output}: exists already, and may have been edited; write to another file")
         write_file(output, text)
     value = {"challenges": list(ready.ready_challenges())} if name is None else {"output": output, "text": text}
     if output is None:
@@ -371,8 +373,10 @@ def survey_cli(
     return CommandResult(value, [Group(*map(_answers, tables))])
 
 
-def _answers(question: "SurveyTable") -> Table:
+def _answers(question: "SurveyTable") -> RenderableType:
     used = [at for at, count in enumerate(question.counts) if count]
+    if not used:
+        return plain(f"{question.title}: no answers")
     rows = [[row.rank, escape(row.team), *("x" if row.marks[at] else "" for at in used)] for row in question.rows]
     rows.append(["", "teams", *(question.counts[at] for at in used)])
     return table(question.title, ["rank", "team", *(escape(question.columns[at]) for at in used)], rows, left=2)
