@@ -22,7 +22,7 @@ from emoscope.cli.evaluation_tables import (
 from emoscope.cli.options import DataOption, HtmlOption, SeedOption, TaskOption
 from emoscope.cli.output import bars, console
 from emoscope.cli.result import CommandResult
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, did_you_mean
 from emoscope.core.files import check_other_file
 from emoscope.evaluation.agreement import by_agreement
 from emoscope.evaluation.compare import Comparison, compare
@@ -89,6 +89,8 @@ def evaluate_cli(
     chosen, reference = task_and_file(task, gold, split, data, option="--gold")
     _check_report(html, reference, [file])
     parts = dict.fromkeys(by or ())
+    if unknown := [name for name in parts if name != "agreement" and name not in SLICES]:
+        raise EmoscopeError(f"no slice named {unknown[0]!r}; {did_you_mean(unknown[0], [*SLICES, 'agreement'])}")
     slices = {name: SLICES[name] for name in parts if name != "agreement"}
     result = evaluate(chosen, reference, file, samples=samples, seed=seed, own_labels=own_labels)
     _write_report(result, html)

@@ -70,6 +70,7 @@ def test_command_shows_it_next_to_slices(tmp_path: Path) -> None:
     assert found["by"]["agreement"]["dialogues"] == 4
     assert found["by"]["length"]["groups"]["1-2 words"]["said"]["items"] == 8
     assert "by" not in json.loads(run(*options[:-4], "--json").output)
+    assert str(run(*options, "--by", "agrement").exception) == "no slice named 'agrement'; did you mean 'agreement'?"
 
 
 def test_a_foreign_label_counts_as_an_error_but_not_as_a_label(tmp_path: Path) -> None:

@@ -61,6 +61,9 @@ def test_chat_messages_are_turns(client: TestClient) -> None:
     assert problem(client, "/v1/detect", 422, json={"turns": messages[:1]})["errors"][0]["field"] == "turns"
     wrong = problem(client, "/v1/detect", 422, json={"turns": [{"role": "user", "content": 3}]})
     assert "expected 'content' as text, not int" in wrong["detail"]
+    for turn in ({"role": "user"}, {"content": "hi"}):
+        wrong = problem(client, "/v1/detect", 422, json={"turns": [turn]})
+        assert wrong["detail"] == f"turns[0]: a message needs 'content' and 'role'; found '{next(iter(turn))}'"
 
 
 def test_queue_and_inference_are_reported_apart(client: TestClient) -> None:

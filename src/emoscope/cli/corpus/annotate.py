@@ -374,10 +374,10 @@ def annotate_import(
     with closing(_existing_store(folder)) as store:
         imported = import_judgements(store, read_annotations(files))
     lines = [f"{counted(imported.judged, 'judgement')} imported, {counted(imported.annotators, 'new annotator')}"]
-    for count, text in (
-        (imported.there_already, "already existed"),
-        (imported.foreign, "are for tasks that are not part of this study"),
-        (imported.incomplete, "dialogues are only partly labelled, and were left out"),
+    for count, one, more in (
+        (imported.there_already, "already existed", "already existed"),
+        (imported.foreign, "is for a task that is not part of this study", "are for tasks that are not part of it"),
+        (imported.incomplete, "dialogue is only partly labelled", "dialogues are only partly labelled"),
     ):
-        lines += [f"{count:,} {text}"] if count else []
+        lines += [f"{count:,} {one if count == 1 else more}"] if count else []
     return CommandResult(imported, "\n".join(lines))

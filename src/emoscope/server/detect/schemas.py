@@ -40,6 +40,8 @@ class TurnIn(StrictInput):
         if not isinstance(value, dict):
             raise ValueError("must be a string, or an object with text and speaker, or with role and content")
         if not {"role", "content"} <= value.keys():
+            if ("role" in value or "content" in value) and "text" not in value:
+                raise ValueError(f"a message needs 'content' and 'role'; found {', '.join(map(repr, value))}")
             return value
         try:
             (turn,) = Dialogue.of(value).turns
