@@ -181,7 +181,7 @@ def test_gold_that_leaves_nothing_to_score_in_a_part_is_refused(store: Store, tm
     before = _phase(store).gold_sha256
     short = io.BytesIO(rows_of(GOLD[:3], 3).encode())
     with (
-        pytest.raises(Invalid, match="labels for the 8 items"),
+        pytest.raises(Invalid, match=r"short.txt: has 3 labels for the 8 items of given\.txt"),
         uploaded(store, OPERATOR, slug, "short.txt", short) as path,
     ):
         replace_gold(store, OPERATOR, slug, "practice", path)

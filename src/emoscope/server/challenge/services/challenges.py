@@ -285,7 +285,7 @@ def replace_gold(
     unlabelled = store.files.path("unlabelled", old.unlabelled_sha256)
     humans = old.humans
     judgements = store.files.path("gold", humans["sha256"]) if humans is not None and "sha256" in humans else None
-    files = PhaseFiles.checked(task, unlabelled, Path(path), judgements)
+    files = PhaseFiles.checked(task, unlabelled, Path(path), judgements, given_as=old.unlabelled_name)
     if humans is not None and files.humans is not None:
         humans = {**files.humans, "sha256": humans["sha256"]}
     public = _kept_part(store, task, old, files.labels)

@@ -26,9 +26,20 @@ class PhaseFiles:
 
     @classmethod
     def checked(
-        cls, task: Task, unlabelled: Path, gold: Path, judgements: Path | None = None, *, published: bool = False
+        cls,
+        task: Task,
+        unlabelled: Path,
+        gold: Path,
+        judgements: Path | None = None,
+        *,
+        published: bool = False,
+        given_as: str | None = None,
     ) -> "PhaseFiles":
-        """Check that the unlabelled file has no labels, and that the gold has the same items in the same order."""
+        """Check that the unlabelled file has no labels, and that the gold has the same items in the same order.
+
+        `given_as` is the name that the unlabelled file had, if it is a stored copy.
+        """
+        name = given_as or unlabelled.name
         items = list(task.read(unlabelled))
         for number, example in enumerate(items, start=1):
             if example.label is not None or example.votes:
@@ -37,10 +48,10 @@ class PhaseFiles:
         gold_labels.scored(task)
         count = len(gold_labels.labels)
         if count != len(items):
-            raise InputError(gold, f"has {count:,} labels for the {len(items):,} items of {unlabelled.name}")
+            raise InputError(gold, f"has {count:,} labels for the {len(items):,} items of {name}")
         for number, (one, other) in enumerate(zip(items, gold_labels.examples or [], strict=False), start=1):
             if (one.turn, one.dialogue.texts) != (other.turn, other.dialogue.texts):
-                raise InputError(gold, f"is not the same item as in {unlabelled.name}", row=f"item {number:,}")
+                raise InputError(gold, f"is not the same item as in {name}", row=f"item {number:,}")
         humans = None
         if published:
             judge = published_humans(task)
