@@ -205,7 +205,7 @@ def test_the_report_shows_everyone(table: Path, tmp_path: Path) -> None:
             "task,label\na,glee\n",
             "gold.csv: gold question 'a' has the answer 'glee', not one of the labels",
         ),
-        ([], "task,label\nx,sad\n", "gold.csv: gold question 'x' is not among the tasks"),
+        ([], "task,label\nx,sad\n", "gold.csv: gold question 'x' is not among the tasks, whose first is 'a'"),
         ([], "task,label\na,sad\n", "gold.csv: 1 gold question is too few"),
         (["--gold-share", "0.2"], None, "--gold-share goes with --gold"),
         (["--min-gold", "0.9"], None, "--min-gold goes with --gold"),

@@ -74,7 +74,7 @@ def test_a_study_with_everything(folder: Path) -> None:
         (["-a", "cal", "--require", "country=US"], "cal does not meet this study's requirements: country is not known"),
         (["--require", "age>=18"], "'age>=18': expected country=US,GB or approval_rate>=0.95 or tasks>=1000"),
         (["--require", "tasks>=many"], "tasks must be a whole number, not 'many'"),
-        (["--training", "elsewhere.csv"], "training question 'z' is not among the tasks"),
+        (["--training", "elsewhere.csv"], "training question 'z' is not among the tasks, whose first is 'a'"),
         (["--training", "training.csv", "--qualification", "training.csv"], "is in the qualification already"),
         (["--labels", "yes,no", "--suggest", "nano"], "none of it is a label of this study (yes, no)"),
         (["--guidelines", "nothing.md"], "nothing.md: no such file"),

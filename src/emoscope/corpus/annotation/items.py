@@ -114,7 +114,8 @@ def gold_of(items: Sequence[Item], gold: Mapping[str, str]) -> dict[str, tuple[s
     unused = dict(gold)
     answers = {item.name: tuple(unused.pop(task, None) for task in item.tasks) for item in items}
     if unused:
-        raise EmoscopeError(f"gold question {next(iter(unused))!r} is not among the tasks")
+        first = next((task for item in items for task in item.tasks), "")
+        raise EmoscopeError(f"gold question {next(iter(unused))!r} is not among the tasks, whose first is {first!r}")
     return answers
 
 
@@ -127,7 +128,8 @@ def in_round(items: Sequence[Item], name: RoundName, answers: Mapping[str, tuple
     """
     by_task = {task: item for item in items for task in item.tasks}
     if unknown := [task for task in answers if task not in by_task]:
-        raise EmoscopeError(f"{name} question {unknown[0]!r} is not among the tasks")
+        first = next(iter(by_task), "")
+        raise EmoscopeError(f"{name} question {unknown[0]!r} is not among the tasks, whose first is {first!r}")
     marked: dict[str, Item] = {}
     for task in answers:
         item = by_task[task]
