@@ -33,6 +33,7 @@ from emoscope.corpus.annotation.human_study import human_study as score_people
 from emoscope.corpus.annotation.panel import PanelReport, aggregate_panel, read_panel, without_gold, write_labels
 from emoscope.corpus.annotation.study_sample import GOLD_QUESTIONS, write_study_sample
 from emoscope.corpus.annotation.workers import SCREENING_RULES
+from emoscope.corpus.mining.mine import OTHERS
 from emoscope.corpus.mining.random_others import without_emotional
 
 _PAIRS_SHOWN, _WORKERS_SHOWN = 15, 30
@@ -106,7 +107,7 @@ def aggregate(
         Path | None,
         typer.Option(help="Candidates from `mine`: leave out its random dialogues that were judged emotional."),
     ] = None,
-    neutral: Annotated[str, typer.Option(help="Label for no emotion, for --discard-others.")] = "others",
+    neutral: Annotated[str, typer.Option(help="Label for no emotion, for --discard-others.")] = OTHERS,
 ) -> CommandResult:
     """Aggregate judgements into one label and soft labels per task, and report on the annotators.
 
@@ -122,7 +123,9 @@ def aggregate(
         check_goes_with("--gold", {"--min-gold": own_share, "--gold-least": gold_least is not None})
     labels, report = aggregate_panel(read_panel(files), method, fallback=fallback, gold=gold, rules=rules)
     judged = len(labels)
-    if discard_others is not None:
+    if discard_others is None:
+        check_goes_with("--discard-others", {"--neutral": neutral != OTHERS})
+    else:
         labels = without_emotional(labels, discard_others, neutral)
     write_labels(output, labels, vote_strings=vote_strings)
     parts = [*_label_tables(labels, report), plain(f"wrote {output}")]

@@ -1,9 +1,10 @@
 """The neutral class as in EmoContext: random dialogues, without those judged emotional."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
-from emoscope.core.errors import InputError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.corpus.annotation.aggregate import Aggregated
 from emoscope.corpus.mining.mine import OTHERS
 from emoscope.tables import read_records
@@ -12,7 +13,7 @@ from emoscope.tables import read_records
 def without_emotional(labels: Sequence[Aggregated], candidates: str | Path, neutral: str = OTHERS) -> list[Aggregated]:
     """Drop the labels of candidates that `mine` drew at random and that were judged emotional.
 
-    It is an error if no candidate was judged.
+    It is an error if no candidate was judged, or if `neutral` looks like a misspelt label.
     """
     mined_as = {
         str(record.columns.get("id", record.row)): record.columns.get("mined_as")
@@ -24,4 +25,8 @@ def without_emotional(labels: Sequence[Aggregated], candidates: str | Path, neut
         )
     if mined_as.keys().isdisjoint(result.task for result in labels):
         raise InputError(candidates, "nobody has judged any of these candidates")
+    given = {result.label.lower(): result.label for result in labels}
+    close = get_close_matches(neutral.lower(), given, n=1, cutoff=0.8)
+    if close and neutral not in given.values():
+        raise EmoscopeError(f"--neutral {neutral}: no task got this label; did you mean {given[close[0]]!r}?")
     return [result for result in labels if mined_as.get(result.task) != OTHERS or result.label == neutral]

@@ -142,3 +142,6 @@ def test_random_dialogues_that_judges_found_emotional_are_discarded(tmp_path: Pa
     write_jsonl(tmp_path / "plain.jsonl", [{"id": "1", "turns": ["a"]}])
     shown = run(*options, "--discard-others", tmp_path / "plain.jsonl")
     assert "mined_as" in str(shown.exception)
+    shown = run(*options, "--discard-others", tmp_path / "candidates.jsonl", "--neutral", "Others")
+    assert str(shown.exception) == "--neutral Others: no task got this label; did you mean 'others'?"
+    assert str(run(*options, "--neutral", "none").exception) == "--neutral goes with --discard-others"
