@@ -98,6 +98,9 @@ def mine_cli(
         table(f"{counted(counts.read, 'dialogue')} read, candidates in {output / CANDIDATES}", columns, rows),
         table("Similar, but dropped", ["reason", *map(escape, counts.classes)], dropped),
     ]
+    if not any(each.candidates for each in counts.classes.values()):
+        change = "a higher --recall" if threshold is None else "a lower --threshold"
+        parts.append(plain(f"no candidates: all similar dialogues were judged already or dropped; try {change}"))
     return CommandResult({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts)
 
 
