@@ -293,8 +293,8 @@ def _own_labels(task: Task) -> Metric:
     metric = task.metric
     if metric.labels is not None or metric.name == "accuracy":
         return metric
-    count = len(task.labels)
-    return replace(metric, description=f"{metric.name} over the task's {count} labels only", labels=task.labels)
+    measure = metric.description.partition(" over ")[0]
+    return replace(metric, description=f"{measure} over the task's {len(task.labels)} labels only", labels=task.labels)
 
 
 def evaluate_labels(

@@ -84,7 +84,7 @@ def test_a_foreign_label_counts_as_an_error_but_not_as_a_label(tmp_path: Path) -
     assert (found.rank.rank, found.rank.official) == (1, False)
     assert found.outside == {"love": 1}
     shown = run("evaluate", said, "--task", "iest", "--gold", gold, "--own-labels", "--samples", "50").output
-    assert "macro-f1 over the task's 6 labels only" in shown
+    assert "macro-F1 over the task's 6 labels only" in shown
     assert "unofficially, 0.8333 would rank 1st of 31" in shown
     assert "an unofficial rank: published scores count labels outside the task's too" in " ".join(shown.split())
 
