@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, takewhile
 from typing import IO, Any, NamedTuple
 
+from emoscope.core.counts import counted
 from emoscope.core.errors import InputError
 from emoscope.core.files import MAX_LINE_BYTES, decode_line
 from emoscope.tables.files import open_binary, skip_to
@@ -223,7 +224,9 @@ def table_rows(header: Header, lines: Iterator[Line]) -> Iterator[TextRow]:
         if problem:
             yield TextRow(place, None, problem)
         elif len(cells) != len(names):
-            yield TextRow(place, None, f"expected {len(names)} columns, found {len(cells)}")
+            wrong = f"expected {counted(len(names), 'column')}, found {len(cells)}"
+            unquoted = header.delimiter == "," and len(cells) > len(names)
+            yield TextRow(place, None, f"{wrong}; text with a comma needs quotation marks" if unquoted else wrong)
         else:
             yield TextRow(place, dict(zip(names, cells, strict=True)))
 
