@@ -106,6 +106,14 @@ def test_the_challenge_shows_its_texts_countdown_and_gated_files(site: Site) -> 
     assert site.client.get("/challenges/mine/phases/done/labels").status_code == 401
 
 
+def test_the_challenge_says_that_ranks_need_a_report(site: Site, tmp_path: Path) -> None:
+    """Teams must know before the close; nothing is said where a report is optional."""
+    told = "only teams that describe their system are ranked when a phase closes"
+    assert told not in site.client.get("/challenges/mine").text
+    with opened_site(tmp_path, head='survey = "emocontext"\nreport = "ranked"') as strict:
+        assert told in strict.client.get("/challenges/mine").text
+
+
 def test_a_team_downloads_files_and_released_labels(signed_in: Site) -> None:
     client = signed_in.client
     found = client.get("/challenges/mine").text
