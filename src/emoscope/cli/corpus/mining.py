@@ -123,7 +123,7 @@ def seeds_cli(
     seed: Annotated[int | None, typer.Option(help="Seed of the random sample.  \\[default: 1]")] = None,
 ) -> CommandResult:
     """Collect seeds for `mine`: draw random batches to be judged until every class has enough."""
-    classes = tuple(listed(labels)) if labels else None
+    classes = None if labels is None else tuple(listed(labels))
     asked = {"labels": classes, "neutral": neutral, "per_class": per_class, "batch": batch, "seed": seed}
     state = gather_seeds(pool, output, judgements or (), format=format, progress=progress, **asked)
     rows: list[list[object]] = [
@@ -140,7 +140,7 @@ def seeds_cli(
         again = f"emoscope corpus seeds {pool} -o {output} --judgements FILE"
         parts.append(plain(f"have the batch judged: {annotate}; then, with all judgements so far: {again}"))
     else:
-        parts.append(f"waiting for judgements of {state.waiting:,} dialogues before another batch is drawn")
+        parts.append(f"waiting for judgements of {counted(state.waiting, 'dialogue')} before another batch is drawn")
     return CommandResult({**asdict(state), "done": state.done, "folder": output}, parts)
 
 

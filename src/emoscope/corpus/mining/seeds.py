@@ -88,7 +88,8 @@ def gather_seeds(
     state = SeedProgress(len(items), len(labels), {name: found[name] for name in (*plan.labels, plan.neutral)})
     state.undecided = found[""]
     state.waiting = len(items) - len(labels)
-    state.seeds = _write(target / SEEDS, plan, items, labels)
+    if judgements:  # without them, those of an earlier run stay
+        state.seeds = _write(target / SEEDS, plan, items, labels)
     state.missing = {
         name: plan.per_class - state.found[name] for name in plan.labels if state.found[name] < plan.per_class
     }
@@ -109,7 +110,11 @@ def _plan(target: Path, pool: str, asked: Mapping[str, Any]) -> SeedPlan:
     if not path.is_file():
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise EmoscopeError(f"{target}: is not empty, and has no {PLAN} of an earlier run")
-        return SeedPlan(pool=pool, **given)
+        new = SeedPlan(pool=pool, **given)
+        if not set(new.labels) - {new.neutral} or len(set(new.labels)) < len(new.labels):
+            asked = f"labels {', '.join(new.labels)!r}"
+            raise EmoscopeError(f"{asked}: expected one or more, each once, besides the neutral {new.neutral!r}")
+        return new
     try:
         kept = read_json(path)
         plan = SeedPlan(**{**kept, "labels": tuple(kept["labels"]), "batches": tuple(kept["batches"])})

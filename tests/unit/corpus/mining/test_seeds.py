@@ -96,6 +96,22 @@ def test_judgements_for_a_new_folder_count_at_once(tmp_path: Path, pool: str) ->
     assert gather_seeds(pool, tmp_path / "seeds", [judged], **settings).done  # the same seed draws the same batch
 
 
+def test_a_run_without_judgements_keeps_the_seeds(tmp_path: Path, pool: str) -> None:
+    gather_seeds(pool, tmp_path / "seeds", labels=("happy", "sad"), per_class=3, batch=80)
+    gather_seeds(pool, tmp_path / "seeds", [judge(tmp_path / "seeds", 1)])
+    before = (tmp_path / "seeds" / "seeds.csv").read_text()
+    assert len(before.splitlines()) == 10
+    assert gather_seeds(pool, tmp_path / "seeds").waiting == 80
+    assert (tmp_path / "seeds" / "seeds.csv").read_text() == before
+
+
+@pytest.mark.parametrize("labels", [(), ("happy", "happy"), ("others",)])
+def test_labels_are_checked(tmp_path: Path, pool: str, labels: tuple[str, ...]) -> None:
+    with pytest.raises(EmoscopeError, match=r"expected one or more, each once, besides the neutral 'others'"):
+        gather_seeds(pool, tmp_path / "seeds", labels=labels)
+    assert not (tmp_path / "seeds").exists()
+
+
 def test_an_id_of_two_dialogues_is_refused(tmp_path: Path, pool: str) -> None:
     rows = [json.loads(line) for line in Path(pool).read_text().splitlines()]
     write_jsonl(tmp_path / "twice.jsonl", [*rows[:40], {**rows[41], "id": "d7"}])
