@@ -14,7 +14,7 @@ from emoscope.cli.output import console, progress, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
 from emoscope.core.extras import check_installed
-from emoscope.core.files import atomic_folder, folder_size
+from emoscope.core.files import atomic_folder, check_other_file, folder_size
 from emoscope.corpus.mining.embedder import open_embedder
 from emoscope.corpus.mining.judged import read_judged, with_judged
 from emoscope.corpus.mining.mine import CANDIDATES, MiningSettings, mine, read_seeds
@@ -82,6 +82,7 @@ def mine_cli(
     settings = MiningSettings(
         threshold=threshold, recall=recall, learn=learn, per_class=per_class, others=others, prune=prune, seed=seed
     )
+    check_other_file(output / CANDIDATES, pool, seeds, *(judged or ()))
     executor = chosen_executor(engine, workers, ray_address)
     embedder = open_embedder(encoder)
     known = read_seeds(seeds)

@@ -97,6 +97,17 @@ def test_round_can_be_a_file_of_judgements_by_id(tmp_path: Path) -> None:
     assert "none of its tasks is an `id` of" in str(refused.exception)
 
 
+def test_candidates_that_were_labelled_are_not_overwritten(tmp_path: Path) -> None:
+    options = mining_command(tmp_path)
+    assert run(*options).exit_code == 0
+    labelled = tmp_path / "mined" / CANDIDATES
+    write_jsonl(labelled, [{**row, "label": row["mined_as"]} for row in read_jsonl(labelled)])
+    before = labelled.read_text()
+    refused = run(*options, "--judged", labelled)
+    assert "is the input itself; write to another file" in str(refused.exception)
+    assert labelled.read_text() == before
+
+
 def test_judges_of_one_dialogue_may_be_in_several_files(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "pool.jsonl", [{"id": f"d{n}", "turns": [f"turn {n}"]} for n in range(3)])
     for worker, labels in {"ann": "sad,sad,others", "ben": "happy,sad,others", "cem": "happy,sad,sad"}.items():
