@@ -95,7 +95,7 @@ def mine_cli(
     rows.append(["others, at random", None, None, None, counts.others])
     columns = ["class", "seeds", "threshold", "near", "candidates"]
     dropped = [[reason.value, *(each.dropped[reason] for each in counts.classes.values())] for reason in PruneReason]
-    parts = [
+    parts: list[RenderableType] = [
         table(f"{counted(counts.read, 'dialogue')} read, candidates in {output / CANDIDATES}", columns, rows),
         table("Similar, but dropped", ["reason", *map(escape, counts.classes)], dropped),
     ]

@@ -112,8 +112,8 @@ def _plan(target: Path, pool: str, asked: Mapping[str, Any]) -> SeedPlan:
             raise EmoscopeError(f"{target}: is not empty, and has no {PLAN} of an earlier run")
         new = SeedPlan(pool=pool, **given)
         if not set(new.labels) - {new.neutral} or len(set(new.labels)) < len(new.labels):
-            asked = f"labels {', '.join(new.labels)!r}"
-            raise EmoscopeError(f"{asked}: expected one or more, each once, besides the neutral {new.neutral!r}")
+            named = f"labels {', '.join(new.labels)!r}"
+            raise EmoscopeError(f"{named}: expected one or more, each once, besides the neutral {new.neutral!r}")
         return new
     try:
         kept = read_json(path)
