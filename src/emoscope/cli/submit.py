@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 import typer
 
 from emoscope.cli.evaluation_tables import print_learnt
-from emoscope.cli.output import console, table
+from emoscope.cli.output import console, duration, table
 from emoscope.cli.result import CommandResult
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import existing_file
@@ -106,8 +106,8 @@ def _call(method: str, url: str, token: str, headers: dict[str, str], **content:
         return body
     if status == 422 and isinstance(body.get("rows"), list) and body["rows"]:
         raise Rejected([str(row) for row in body["rows"]])
-    retry_after = response.headers.get("Retry-After")
-    later = f" (try again in {retry_after} s)" if retry_after else ""
+    retry_after = response.headers.get("Retry-After", "")  # seconds, or from a proxy a date
+    later = f" (try again in {duration(int(retry_after))})" if retry_after.isdecimal() else ""
     raise EmoscopeError(f"{body.get('detail') or body.get('title') or f'{url}: responded with {status}'}{later}")
 
 

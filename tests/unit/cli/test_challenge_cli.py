@@ -274,6 +274,8 @@ def test_submit_shows_why_a_file_was_refused(server: tuple[str, type[Server]], f
             {"Retry-After": "60"},
             "submissions \\(try again in 60 s",
         ),
+        (429, {"detail": "used up"}, {"Retry-After": "10479"}, "used up \\(try again in 2.9 h"),
+        (429, {"detail": "busy"}, {"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}, "busy$"),
         (401, {"detail": "the token is not valid"}, {}, "the token is not valid"),
         (422, {"detail": "the file name is missing"}, {}, "the file name is missing"),
         (404, {}, {}, "responded with 404"),
