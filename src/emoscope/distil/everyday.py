@@ -19,6 +19,8 @@ GENERAL = ("neutral", "joy", "sadness", "anger", "fear", "disgust", "surprise")
 HELD_OUT_OF = 8  # one in eight situations is held out
 JOINED = 8_000
 EXCLAIMED = 6_000
+SURROUNDED = 16_000
+WORDS_THAT_TELL = 4  # shorter messages may answer what was said before
 JOINED_CHARACTERS = 320  # about as much as a student reads at once
 _VOTES = (2, 1)  # for the more likely of two emotions, and the other
 
@@ -81,6 +83,25 @@ def exclaimed_examples(count: int = EXCLAIMED) -> list[Example]:
         replace(calm[place], dialogue=Dialogue((Turn(calm[place].text.rstrip(".") + "!" * number),)))
         for place, number in zip(chosen, marks, strict=True)
     ]
+
+
+def surrounded_examples(count: int = SURROUNDED) -> list[Example]:
+    """Everyday messages after two turns of other dialogues, with another emotion, that say nothing about them.
+
+    Most taught dialogues hang together. Without these, laughter two turns before outweighs "my dog died yesterday".
+    """
+    taught = everyday_examples()
+    messages = [each for each in taught if each.turn == 0]
+    telling = [each for each in messages if len(each.text.split()) >= WORDS_THAT_TELL]
+    replies = [each for each in taught if each.turn > 0]
+    draw = np.random.default_rng(0)
+    examples = []
+    while len(examples) < count:
+        message, first, second = (group[draw.integers(len(group))] for group in (telling, messages, replies))
+        if not set(message.votes) & (set(first.votes) | set(second.votes)):
+            turns = (Turn(first.text), Turn(second.text), Turn(message.text))
+            examples.append(replace(message, dialogue=Dialogue(turns), turn=2))
+    return examples
 
 
 def vote_shares(examples: Sequence[Example], labels: Sequence[str] = GENERAL) -> Floats:

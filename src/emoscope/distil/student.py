@@ -21,9 +21,11 @@ from emoscope.distil.everyday import (
     EXCLAIMED,
     GENERAL,
     JOINED,
+    SURROUNDED,
     everyday_examples,
     exclaimed_examples,
     joined_examples,
+    surrounded_examples,
     vote_shares,
 )
 from emoscope.distil.pool import (
@@ -102,6 +104,8 @@ class StudentPlan(FrozenModel):
     """Number of longer messages joined from everyday ones."""
     exclaimed: int = Field(default=EXCLAIMED, ge=0)
     """Number of everyday messages without joy that are repeated with exclamation marks."""
+    surrounded: int = Field(default=SURROUNDED, ge=0)
+    """Number of everyday messages that are repeated after turns of other dialogues."""
     limit: int | None = Field(default=None, ge=1)
     """Examples of each source, for a trial."""
     share: float = Field(default=1.0, gt=0, le=1)
@@ -234,7 +238,12 @@ def gather(answers: Sequence[Path], plan: StudentPlan, fit_context: FitContext) 
         examples = everyday_examples()[: plan.limit]
         targets.repeat("general", examples, vote_shares(examples), plan.everyday, source=everyday)
     if "general" in targets.heads and plan.everyday:
-        for made in (joined_examples(plan.joined), exclaimed_examples(plan.exclaimed)):
+        varied = (
+            joined_examples(plan.joined),
+            exclaimed_examples(plan.exclaimed),
+            surrounded_examples(plan.surrounded),
+        )
+        for made in varied:
             targets.repeat("general", made[: plan.limit], vote_shares(made[: plan.limit]), 1, source=everyday)
     return targets
 

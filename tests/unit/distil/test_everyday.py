@@ -14,6 +14,7 @@ from emoscope.distil.everyday import (
     everyday_examples,
     exclaimed_examples,
     joined_examples,
+    surrounded_examples,
     vote_shares,
 )
 from emoscope.evaluation.behaviour import near_copies
@@ -49,6 +50,17 @@ def test_messages_without_joy_are_repeated_with_exclamation_marks() -> None:
     assert not any({"joy", "surprise"} & set(example.votes) for example in exclaimed)
     taught = {example.text.rstrip("."): example.label for example in everyday_examples() if example.turn == 0}
     assert all(taught[example.text.rstrip("!")] == example.label for example in exclaimed[:50])
+
+
+def test_messages_are_repeated_after_turns_of_other_dialogues_with_another_emotion() -> None:
+    surrounded = surrounded_examples(200)
+    assert surrounded == surrounded_examples(200)
+    messages = {example.text: example.votes for example in everyday_examples() if example.turn == 0}
+    for example in surrounded:
+        first, _, last = example.dialogue.texts
+        assert messages[last] == example.votes
+        assert not set(example.votes) & set(messages[first])
+        assert len(last.split()) >= 4
 
 
 def test_no_case_of_the_behaviour_suite_is_nearly_taught() -> None:

@@ -64,7 +64,8 @@ def test_only_a_student_opens_again() -> None:
 
 
 def test_everyday_dialogues_that_no_teacher_answered_are_taught_by_their_labels() -> None:
-    targets = gather([], StudentPlan(everyday=2, joined=0, limit=5, heads=("general",)), FitContext())
+    plan = StudentPlan(everyday=2, joined=0, exclaimed=0, surrounded=0, limit=5, heads=("general",))
+    targets = gather([], plan, FitContext())
     examples = everyday_examples()[:5]
     assert targets.examples == 2 * examples
     assert np.array_equal(targets.table(), np.tile(vote_shares(examples), (2, 1)))

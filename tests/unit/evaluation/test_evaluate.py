@@ -46,9 +46,7 @@ def test_emotionx_discards_what_is_not_scored(tmp_path: Path) -> None:
     # Of six utterances four count; joy and neutral are right.
     assert (found.score, found.scores.items) == (0.5, 4)
     assert found.discarded == {"surprise": 1, "non-neutral": 1}
-    assert found.notes == [
-        "gold items left out, as the task does not score their label: surprise (1), non-neutral (1)"
-    ]
+    assert found.notes == ["gold items left out, as the task does not score their label: surprise (1), non-neutral (1)"]
 
 
 def test_emotionx_refuses_a_foreign_label_on_a_scored_utterance(tmp_path: Path) -> None:
