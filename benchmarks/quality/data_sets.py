@@ -8,7 +8,7 @@ from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.files import whole_text
 from emoscope.core.fit_context import FitContext
 from emoscope.core.metrics import Metric, standard_metric
-from emoscope.distil.everyday import GENERAL, everyday_examples
+from emoscope.distil.everyday import GENERAL, everyday_examples, surrounded_examples
 from emoscope.distil.pool import HEAD_OF, TASKS, own_examples, pool_part
 from emoscope.distil.student import is_held_out
 from emoscope.tasks import get_task
@@ -75,6 +75,14 @@ DATA_SETS = (
     ),
     _everyday("Everyday messages", alone=True),
     _everyday("Everyday dialogues", alone=False),
+    DataSet(
+        "general",
+        "Everyday messages, after turns about something else",
+        "held-out situations",
+        lambda _: surrounded_examples(2_000, held_out=True),
+        standard_metric("macro-f1"),
+        (ACCEPTED, "after two turns of other dialogues, with another emotion"),
+    ),
     DataSet(
         "emocontext",
         SHORT_NAMES["emocontext"],

@@ -85,15 +85,15 @@ def exclaimed_examples(count: int = EXCLAIMED) -> list[Example]:
     ]
 
 
-def surrounded_examples(count: int = SURROUNDED) -> list[Example]:
+def surrounded_examples(count: int = SURROUNDED, *, held_out: bool = False) -> list[Example]:
     """Everyday messages after two turns of other dialogues, with another emotion, that say nothing about them.
 
     Most taught dialogues hang together. Without these, laughter two turns before outweighs "my dog died yesterday".
     """
-    taught = everyday_examples()
-    messages = [each for each in taught if each.turn == 0]
+    everyday = everyday_examples(held_out=held_out)
+    messages = [each for each in everyday if each.turn == 0]
     telling = [each for each in messages if len(each.text.split()) >= WORDS_THAT_TELL]
-    replies = [each for each in taught if each.turn > 0]
+    replies = [each for each in everyday if each.turn > 0]
     draw = np.random.default_rng(0)
     examples = []
     while len(examples) < count:

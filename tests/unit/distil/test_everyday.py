@@ -61,6 +61,9 @@ def test_messages_are_repeated_after_turns_of_other_dialogues_with_another_emoti
         assert messages[last] == example.votes
         assert not set(example.votes) & set(messages[first])
         assert len(last.split()) >= 4
+    held_out = {example.text for example in everyday_examples(held_out=True)}
+    for example in surrounded_examples(50, held_out=True):
+        assert set(example.dialogue.texts) <= held_out
 
 
 def test_no_case_of_the_behaviour_suite_is_nearly_taught() -> None:
