@@ -95,7 +95,7 @@ def surrounded_examples(count: int = SURROUNDED, *, held_out: bool = False) -> l
     telling = [each for each in messages if len(each.text.split()) >= WORDS_THAT_TELL]
     replies = [each for each in everyday if each.turn > 0]
     draw = np.random.default_rng(0)
-    examples = []
+    examples: list[Example] = []
     while len(examples) < count:
         message, first, second = (group[draw.integers(len(group))] for group in (telling, messages, replies))
         if not set(message.votes) & (set(first.votes) | set(second.votes)):
