@@ -1,6 +1,6 @@
 """User errors: each is one clear line, which the command line prints without a traceback."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -45,6 +45,19 @@ def did_you_mean(name: str, names: Collection[str], otherwise: str = "there are"
     """
     close = get_close_matches(name.lower(), names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"{otherwise}: {', '.join(names)}"
+
+
+def misspelt(name: str, names: Iterable[str]) -> str | None:
+    """The name that is spelt nearly like this one, if any; opposites such as "happy" and "unhappy" are two names.
+
+    >>> misspelt("hapy", ["happy", "sad"]), misspelt("unhappy", ["happy", "sad"])
+    ('happy', None)
+    """
+    own = name.lower()
+    others = {each.lower(): each for each in names}
+    similar = [each for each in others if each == own or not (each.endswith(own) or own.endswith(each))]
+    close = get_close_matches(own, similar, n=1, cutoff=0.8)
+    return others[close[0]] if close else None
 
 
 def first_line(error: Exception) -> str:

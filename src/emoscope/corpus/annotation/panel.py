@@ -4,11 +4,10 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from emoscope.core.counts import counted
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, misspelt
 from emoscope.core.files import atomic_write, csv_rows, existing_file, parse_json, text_lines
 from emoscope.core.judgement import Judgement, as_name
 from emoscope.corpus.annotation.aggregate import Aggregated, Method, aggregate, aggregate_votes
@@ -146,11 +145,10 @@ def aggregate_panel(
         if answers and not answers.keys() & panel.votes.keys():
             raise EmoscopeError(f"{gold}: nobody has judged any of its tasks")
         unused = _unused(answers, panel)
-        given = {label.lower(): label for label in _labels(panel)}
         for label, count in unused.items():
-            if close := get_close_matches(label.lower(), given, n=1, cutoff=0.8):
+            if meant := misspelt(label, _labels(panel)):
                 asked = f"the label {label!r} of {counted(count, 'gold question')} was given by nobody"
-                raise EmoscopeError(f"{gold}: {asked}; did you mean {given[close[0]]!r}?")
+                raise EmoscopeError(f"{gold}: {asked}; did you mean {meant!r}?")
         screening = screen(panel.judgements, answers, rules)
         labels = aggregate(screening.kept, method, fallback=fallback)
     elif gold is not None:

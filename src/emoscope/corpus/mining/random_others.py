@@ -1,10 +1,9 @@
 """The neutral class as in EmoContext: random dialogues, without those judged emotional."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
-from emoscope.core.errors import EmoscopeError, InputError
+from emoscope.core.errors import EmoscopeError, InputError, misspelt
 from emoscope.corpus.annotation.aggregate import Aggregated
 from emoscope.corpus.mining.mine import OTHERS
 from emoscope.tables import read_records
@@ -25,8 +24,7 @@ def without_emotional(labels: Sequence[Aggregated], candidates: str | Path, neut
         )
     if mined_as.keys().isdisjoint(result.task for result in labels):
         raise InputError(candidates, "nobody has judged any of these candidates")
-    given = {result.label.lower(): result.label for result in labels}
-    close = get_close_matches(neutral.lower(), given, n=1, cutoff=0.8)
-    if close and neutral not in given.values():
-        raise EmoscopeError(f"--neutral {neutral}: no task got this label; did you mean {given[close[0]]!r}?")
+    given = {result.label for result in labels}
+    if neutral not in given and (meant := misspelt(neutral, given)):
+        raise EmoscopeError(f"--neutral {neutral}: no task got this label; did you mean {meant!r}?")
     return [result for result in labels if mined_as.get(result.task) != OTHERS or result.label == neutral]

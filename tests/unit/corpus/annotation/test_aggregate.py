@@ -342,6 +342,14 @@ def test_gold_label_that_nobody_gave_is_named(tmp_path: Path) -> None:
     assert json.loads(run(*arguments, "--json")[1])["unused_answers"] == {"pride": len(GOLD)}
 
 
+def test_the_opposite_of_a_label_is_not_misspelt(tmp_path: Path) -> None:
+    judged = write(tmp_path, said("g: approval approval", "1: approval approval"))
+    (tmp_path / "gold.csv").write_text("task,label\ng,disapproval\n")
+    options = ("-o", tmp_path / "labels.jsonl", "--gold", tmp_path / "gold.csv", "--gold-least", "4")
+    code, printed, _ = run("corpus", "aggregate", judged, *options)
+    assert code == 0 and "nobody gave the label 'disapproval'" in printed
+
+
 @pytest.mark.parametrize("misspelt", [str.upper, "{}x".format])
 def test_misspelt_gold_label_refuses_nobody(tmp_path: Path, misspelt: Callable[[str], str]) -> None:
     """Everyone would fail those questions, and all work would be discarded."""
