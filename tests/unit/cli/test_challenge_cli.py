@@ -169,8 +169,9 @@ def test_a_template_is_written_to_a_file(tmp_path: Path) -> None:
     assert said.strip().endswith(f"emoscope challenge create {tmp_path / 'iest.toml'}")
     assert (tmp_path / "iest.toml").read_text() == done("challenge", "template", "iest")
     (tmp_path / "iest.toml").write_text("edited")
-    refused = run("challenge", "template", "iest", "-o", tmp_path / "iest.toml")
-    assert "iest.toml: exists already, and may have been edited; write to another file" in str(refused.exception)
+    for name in (["iest"], []):
+        refused = run("challenge", "template", *name, "-o", tmp_path / "iest.toml")
+        assert "iest.toml: exists already, and may have been edited; write to another file" in str(refused.exception)
     assert (tmp_path / "iest.toml").read_text() == "edited"
 
 

@@ -53,7 +53,7 @@ def template_cli(
     ready = services.definition
     text = "\n".join(ready.ready_challenges()) + "\n" if name is None else ready.ready_challenge(name)
     if output is not None:
-        if name is not None and output.exists():
+        if output.exists():
             raise EmoscopeError(f"{output}: exists already, and may have been edited; write to another file")
         write_file(output, text)
     value = {"challenges": list(ready.ready_challenges())} if name is None else {"output": output, "text": text}
