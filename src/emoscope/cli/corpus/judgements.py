@@ -131,6 +131,9 @@ def aggregate(
     parts = [*_label_tables(labels, report), plain(f"wrote {output}")]
     more = {}
     if discard_others is not None:
+        if neutral not in report.labels:
+            hint = "if no emotion is called otherwise, give --neutral"
+            parts.insert(-1, plain(f"no task got the label {neutral!r}; {hint}"))
         more["others_discarded"] = discarded = judged - len(labels)
         were = "was" if discarded == 1 else "were"
         parts.insert(-1, f"{counted(discarded, 'random dialogue')} {were} judged emotional and left out")

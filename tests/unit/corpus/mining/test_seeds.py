@@ -160,4 +160,6 @@ def test_random_dialogues_that_judges_found_emotional_are_discarded(tmp_path: Pa
     assert "mined_as" in str(shown.exception)
     shown = run(*options, "--discard-others", tmp_path / "candidates.jsonl", "--neutral", "Others")
     assert str(shown.exception) == "--neutral Others: no task got this label; did you mean 'others'?"
+    shown = run(*options, "--discard-others", tmp_path / "candidates.jsonl", "--neutral", "none")
+    assert "no task got the label 'none'; if no emotion is called otherwise, give --neutral" in shown.output
     assert str(run(*options, "--neutral", "none").exception) == "--neutral goes with --discard-others"
