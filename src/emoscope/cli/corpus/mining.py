@@ -100,8 +100,10 @@ def mine_cli(
         table("Similar, but dropped", ["reason", *map(escape, counts.classes)], dropped),
     ]
     if not any(each.candidates for each in counts.classes.values()):
+        similar = any(each.near for each in counts.classes.values())
+        why = "all similar dialogues were judged already or dropped" if similar else "no dialogue is similar to a seed"
         change = "a higher --recall" if threshold is None else "a lower --threshold"
-        parts.append(plain(f"no candidates: all similar dialogues were judged already or dropped; try {change}"))
+        parts.append(plain(f"no candidates: {why}; try {change}"))
     return CommandResult({**asdict(counts), "encoder": embedder.name, "seed": seed}, parts)
 
 

@@ -85,9 +85,10 @@ def test_round_can_be_a_file_of_judgements_by_id(tmp_path: Path) -> None:
     second = {row["id"] for row in read_jsonl(tmp_path / "mined" / CANDIDATES)}
     assert second
     assert not second & set(first)
-    nothing_left = run(*options[:-1], "1.0")
+    nothing_near = run(*options[:-1], "0.999")
+    assert "no candidates: no dialogue is similar to a seed; try a lower --threshold" in nothing_near.output
+    nothing_left = run(*options[:-1], "0.999", "--judged", judgements)
     assert "no candidates: all similar dialogues were judged already or dropped" in nothing_left.output
-    assert "try a lower --threshold" in nothing_left.output
     judgements.write_text("task,worker,label\nsad-1,ann,sad\nsad-1,ben,happy\n")
     refused = run(*options, "--judged", judgements)
     assert "no task has a label that more than half of its judges gave" in str(refused.exception)
