@@ -77,11 +77,6 @@ def gather_seeds(
     first = not plan.batches
     if first:
         plan = _draw(plan, plan.batch, target, format, progress)
-    if first and not judgements:
-        name = _batch(1)
-        classes = dict.fromkeys([*plan.labels, plan.neutral], 0)
-        missing = dict.fromkeys(plan.labels, plan.per_class)
-        return SeedProgress(plan.batches[0], 0, classes, missing=missing, next_batch=name, waiting=plan.batches[0])
     items = _drawn(plan, target)
     labels = _labels(plan, judgements, items)
     found = Counter(labels.values())
@@ -101,6 +96,8 @@ def gather_seeds(
             raise EmoscopeError(f"{plan.pool}: {problem}; {target / SEEDS} has what was found")
         state.next_batch = _batch(len(plan.batches))
         state.drawn, state.waiting = sum(plan.batches), plan.batches[-1]
+    elif first:
+        state.next_batch = _batch(1)
     return state
 
 

@@ -94,6 +94,9 @@ def test_judgements_for_a_new_folder_count_at_once(tmp_path: Path, pool: str) ->
     gather_seeds(pool, tmp_path / "lost", **settings)
     judged = judge(tmp_path / "lost", 1)
     assert gather_seeds(pool, tmp_path / "seeds", [judged], **settings).done  # the same seed draws the same batch
+    judged.write_text("".join(judged.read_text().splitlines(keepends=True)[:31]))
+    partly = gather_seeds(pool, tmp_path / "partly", [judged], **settings)
+    assert (partly.judged, partly.waiting, partly.next_batch) == (10, 70, "batch-001.csv")
 
 
 def test_a_run_without_judgements_keeps_the_seeds(tmp_path: Path, pool: str) -> None:
