@@ -188,7 +188,7 @@ def compare(
     warned = sorted(rows, key=lambda row: not row.is_learnt)  # warnings first
     notes = [f"{row.name}: {note}" for row in warned if (note := learnt_note(row.learnt))]
     if (unknown := [row.name for row in rows if row.learnt is None]) and may_be_learnt(read):
-        notes.append(f"nothing tells what the models learnt that made {', '.join(unknown)}")
+        notes.append(f"{', '.join(unknown)}: nothing tells what the model learnt, perhaps these items")
     notes += label_notes(discarded, {})
     notes += [f"{row.name}: {note}" for row in rows for note in label_notes({}, row.outside)]
     return Comparison(

@@ -97,7 +97,7 @@ def test_judgements_are_imported_and_exported_in_every_format(folder: Path) -> N
     command = ("corpus", "annotate-import", folder / "study", folder / "elsewhere.csv")
     code, out, _ = run(*command)
     assert (code, out.splitlines()[0]) == (0, "2 judgements imported, 1 new annotator")
-    assert "1 is for a task that is not part of this study" in out
+    assert "1 is for a task outside this study, left out" in out
     assert "2 already existed" in run(*command)[1]
     for name, kind in (("x.csv", "csv"), ("x.json", "label-studio"), ("y.jsonl", "doccano"), ("z.jsonl", "prodigy")):
         code, _, _ = run("corpus", "annotate-export", folder / "study", "-o", folder / name, "--format", kind)
@@ -130,5 +130,5 @@ def test_import_of_other_tasks_adds_no_annotator(folder: Path) -> None:
     code, out, _ = run("corpus", "annotate-import", folder / "study", folder / "other.csv")
     assert code == 0
     assert out.splitlines()[0] == "0 judgements imported, 0 new annotators"
-    assert "2 are for tasks that are not part of it" in out
+    assert "2 are for tasks outside this study, left out" in out
     assert "zoe" not in run("corpus", "annotate-export", folder / "study")[1]

@@ -199,7 +199,7 @@ def test_compare_marks_what_was_learnt(model: Path, data: Path, tmp_path: Path) 
     for name in ("a.txt", "b.txt"):
         (tmp_path / name).write_text("others\n" * 16)
     said = run("compare", tmp_path / "a.txt", tmp_path / "b.txt", *options_of_dev)[2]
-    assert "note: nothing tells what the models learnt that made a, b" in said
+    assert "note: a, b: nothing tells what the model learnt, perhaps these items" in said
     other.write_bytes(learnt.read_bytes())
     assert "warning: other: the model learnt 96 of 96 items" in run("compare", other, learnt, *options)[2]
     for command in (("errors", learnt, *options[:6]),):

@@ -376,8 +376,8 @@ def annotate_import(
     lines = [f"{counted(imported.judged, 'judgement')} imported, {counted(imported.annotators, 'new annotator')}"]
     for count, one, more in (
         (imported.there_already, "already existed", "already existed"),
-        (imported.foreign, "is for a task that is not part of this study", "are for tasks that are not part of it"),
+        (imported.foreign, "is for a task outside this study", "are for tasks outside this study"),
         (imported.incomplete, "dialogue is only partly labelled", "dialogues are only partly labelled"),
     ):
-        lines += [f"{count:,} {one if count == 1 else more}"] if count else []
+        lines += [f"{count:,} {one if count == 1 else more}, left out"] if count else []
     return CommandResult(imported, "\n".join(lines))
