@@ -26,7 +26,8 @@ def _other_lists() -> dict[str, frozenset[str]]:
 def listed_language(text: str, counts: WordCounts) -> str | None:
     """The language whose everyday words make up most of a text, if hardly any word is only English.
 
-    It needs two listed words that are not English, and more of them than of words that only English has.
+    It needs two listed words that are not English, and more of them than of words that only English has. A text of
+    listed words alone is enough if it has three or more, not all of them English, or one longer word that is not.
 
     >>> from emoscope.core.language_words import count_words
     >>> text = "non lo so, come stai"
