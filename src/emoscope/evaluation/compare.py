@@ -187,7 +187,7 @@ def compare(
     discarded = read.discarded(task)
     warned = sorted(rows, key=lambda row: not row.is_learnt)  # warnings first
     notes = [f"{row.name}: {note}" for row in warned if (note := learnt_note(row.learnt))]
-    if (unknown := [row.name for row in rows if row.learnt is None]) and may_be_learnt(read):
+    if (unknown := [row.name for row in rows if row.learnt is None]) and may_be_learnt(task, read):
         notes.append(f"{', '.join(unknown)}: nothing tells what the model learnt, perhaps these items")
     notes += label_notes(discarded, {})
     notes += [f"{row.name}: {note}" for row in rows for note in label_notes({}, row.outside)]

@@ -265,7 +265,7 @@ def evaluate(
     if isinstance(predictions, str | Path):
         path, learnt = str(predictions), learnt_of(predictions)
         predictions = read_predictions(task, read, predictions)
-    unknown = ranked and learnt is None and may_be_learnt(read)
+    unknown = ranked and learnt is None and may_be_learnt(task, read)
     no_rank = _TRAINING if read.split not in (None, DEV, TEST) else _UNKNOWN if unknown else None
     found = evaluate_labels(
         task, read, predictions, samples=samples, seed=seed, ranked=ranked, path=path, learnt=learnt, no_rank=no_rank
@@ -275,15 +275,17 @@ def evaluate(
     return found
 
 
-def may_be_learnt(gold: Gold) -> bool:
+def may_be_learnt(task: Task, gold: Gold) -> bool:
     """Whether models learn these items: those of a split other than the test set, or a part or copy of one.
 
-    A file that is not a published split is known by its items, which the embedded model learnt.
+    A file that is not a published split is known by its items, which the embedded model learnt, and a list of labels by
+    its length.
     """
     if gold.split is not None:
         return gold.split != TEST
     if gold.examples is None:
-        return False
+        splits = (split for revision in task.metadata.revisions for split in revision.splits.items())
+        return any(name != TEST and file.examples == len(gold.labels) for name, file in splits)
     learnt = LearntItems.load(resolve("default"))
     return learnt is not None and learnt.overlap(gold.examples).is_learnt
 

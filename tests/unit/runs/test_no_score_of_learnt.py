@@ -26,6 +26,7 @@ from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.auxiliary import source_examples
 from kits.corpus_command import run
 from kits.emocontext_files import make_corpus
+from kits.task_files import labels_file
 
 pytest.importorskip("sklearn")
 
@@ -124,6 +125,18 @@ def test_no_rank_for_a_moved_file_however_the_gold_is_named(data_folder: Path, t
         found = evaluate(task, gold, labels, samples=10)
         assert found.rank is None
         assert "nothing tells" in (found.no_rank or "")
+
+
+def test_a_list_of_labels_as_long_as_the_dev_set_gives_no_rank(tmp_path: Path) -> None:
+    """IEST's dev labels are published as a list, which cannot be known by its items."""
+    task = get_task("iest")
+    dev = task.metadata.revisions[0].splits["dev"].examples
+    assert dev is not None
+    for length, ranked in ((dev, False), (dev - 1, True)):
+        gold = labels_file(tmp_path / "gold.labels", ["joy", "sad", "anger"] * (length // 3) + ["fear"] * (length % 3))
+        found = evaluate(task, gold, ["joy"] * length, samples=10)
+        assert (found.rank is not None) == ranked
+        assert ("nothing tells" in (found.no_rank or "")) != ranked
 
 
 def test_labels_in_memory_know_what_their_model_learnt(model: Path, data: Path) -> None:
