@@ -57,7 +57,9 @@ def do_job(name: str, task_name: str, part: str, options: argparse.Namespace) ->
     }
     if held_out:
         result |= scores(task, system, held_out)
-    result["settings"] = {key: Path(value).name if key == "encoder" else value for key, value in settings.items()}
+    result["settings"] = {
+        key: Path(value).name if key.endswith("encoder") else value for key, value in settings.items()
+    }
     splits = ("train", "dev") if task.name == "iest" else (system.metadata.learns_from,)
     files = [find_split(task, split, options.data).path for split in (*splits, "test")]
     record = made(seed, result["settings"], files)

@@ -237,7 +237,7 @@ def test_rows_are_filtered(page: Any) -> None:
     assert page.inner_text(".shown") == "1 of 12 shown"
     page.fill(".filter-text", "")
     page.select_option(".filter-speaker", "Tom")
-    assert len(said(page)) == 5
+    assert len(said(page)) == 6
     page.select_option(".filter-label", "happy")
     assert said(page) == ["wow, congratulations :)"]
     page.select_option(".filter-speaker", "")

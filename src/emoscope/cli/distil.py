@@ -191,8 +191,14 @@ def _score_lines(report: Mapping[str, Any]) -> Iterator[str]:
 
 @app.command("average")
 def average_cli(
-    students: Annotated[list[Path], typer.Argument(help="Folders of students with the same heads.")],
+    students: Annotated[
+        list[str],
+        typer.Argument(help="A student's folder, and those of others with the same heads, or models made from them."),
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the student.")],
+    share: Annotated[
+        list[float] | None, typer.Option(help="How much each counts, in their order; by default all the same.")
+    ] = None,
     data: DataOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing student.")] = False,
 ) -> CommandResult:
@@ -204,9 +210,9 @@ def average_cli(
     check_installed("torch", extra="train")
     from emoscope.models.torch.multitask import CONFIG
 
-    reports = [read_json(folder / REPORT) for folder in students]
+    reports = [read_json(path) for name in students if (path := Path(name) / REPORT).is_file() or name == students[0]]
     with new_run_folder(output, force=force, mark=CONFIG) as part, console(stderr=True).status("averaging"):
-        mean = mean_of(students)
+        mean = mean_of(students, share)
         held_out = all(report["heads"] for report in reports)
         found = judge(mean, FitContext(resources=data_root(data))) if held_out else {}
         mean.save(part)

@@ -377,23 +377,30 @@ def _student(name: str, head: str) -> "MultiTaskClassifier":
     return MultiTaskClassifier.load(folder) if (folder / CONFIG).is_file() else reopen(resolve(name), head)
 
 
-def mean_of(students: Sequence[Path]) -> "MultiTaskClassifier":
-    """A student with the mean weights of several, such as the same student after each of its last passes."""
+def mean_of(students: Sequence[str], shares: Sequence[float] | None = None) -> "MultiTaskClassifier":
+    """A student with the mean weights of several, such as the same student after each of its last passes, or a student
+    and the model that it continued from; `shares` says how much each counts.
+    """
     from emoscope.models.torch.multitask import MultiTaskClassifier
 
-    mean, *others = (MultiTaskClassifier.load(folder) for folder in students)
-    weights = mean.fitted().state_dict()
-    for folder, other in zip(students[1:], others, strict=True):
+    shares = shares or [1.0] * len(students)
+    if len(shares) != len(students) or min(shares) < 0 or sum(shares) <= 0:
+        raise EmoscopeError(f"expected {len(students)} shares, one for each student, not below 0 and not all 0")
+    mean = MultiTaskClassifier.load(Path(students[0]))
+    weights, done = mean.fitted().state_dict(), shares[0]
+    for name, share in zip(students[1:], shares[1:], strict=True):
+        other = _student(name, next(iter(mean.heads)))
+        if mean.heads.items() <= other.heads.items():
+            other.keep_heads(list(mean.heads))
         theirs = other.fitted().state_dict()
-        shapes, expected = ({name: weight.shape for name, weight in each.items()} for each in (theirs, weights))
+        shapes, expected = ({key: weight.shape for key, weight in each.items()} for each in (theirs, weights))
         if other.heads != mean.heads or shapes != expected:
-            raise EmoscopeError(f"{folder}: has other heads or layers than {students[0]}")
-        for name, weight in weights.items():
-            weight.add_(theirs[name])
+            raise EmoscopeError(f"{name}: has other heads or layers than {students[0]}")
+        done += share
+        for key, weight in weights.items():
+            weight.lerp_(theirs[key], share / done if done else 0.0)  # what is equal stays exactly equal
         if mean.learnt is not None:
             mean.learnt |= LearntItems({UNNAMED: 0}) if other.learnt is None else other.learnt
-    for weight in weights.values():
-        weight.div_(len(students))
     return mean
 
 

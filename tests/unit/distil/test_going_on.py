@@ -242,6 +242,13 @@ def test_the_mean_of_students(data: Path, tmp_path: Path) -> None:
         assert torch.allclose(weight, (students[0][name] + students[1][name]) / 2, atol=1e-6), name
     assert mean.learnt is not None
     assert set(mean.learnt.sources) == {"emoscope", "goemotions"}
+    shares = ("--share", "3", "--share", "1")
+    done = run("distil", "average", tmp_path / "0", tmp_path / "1", "-o", tmp_path / "more", *shares, "--data", data)
+    assert done.exit_code == 0, done.output
+    for name, weight in MultiTaskClassifier.load(tmp_path / "more").fitted().state_dict().items():
+        assert torch.allclose(weight, 0.75 * students[0][name] + 0.25 * students[1][name], atol=1e-6), name
+    done = run("distil", "average", tmp_path / "0", tmp_path / "1", "-o", tmp_path / "none", *shares[:2])
+    assert str(done.exception) == "expected 2 shares, one for each student, not below 0 and not all 0"
     assert json.loads((tmp_path / "mean" / REPORT).read_text())["mix"] == {"tone": {"up": 1.0, "down": 0.0}}
 
 
