@@ -12,7 +12,7 @@ from rich.text import Text
 from emoscope.cli.options import DataOption, DeviceOption, SeedOption, chosen_settings
 from emoscope.cli.output import console, progress_bar, table
 from emoscope.cli.result import CommandGroup, CommandResult
-from emoscope.core.errors import EmoscopeError, did_you_mean
+from emoscope.core.errors import EmoscopeError, InputError, did_you_mean
 from emoscope.core.extras import check_installed
 from emoscope.core.files import existing_file, folder_size, read_json
 from emoscope.core.fit_context import FitContext
@@ -210,7 +210,9 @@ def average_cli(
     check_installed("torch", extra="train")
     from emoscope.models.torch.multitask import CONFIG
 
-    reports = [read_json(path) for name in students if (path := Path(name) / REPORT).is_file() or name == students[0]]
+    if not (Path(students[0]) / REPORT).is_file():
+        raise InputError(students[0], "expected the folder of a student first, as `emoscope distil student` writes it")
+    reports = [read_json(path) for name in students if (path := Path(name) / REPORT).is_file()]
     with new_run_folder(output, force=force, mark=CONFIG) as part, console(stderr=True).status("averaging"):
         mean = mean_of(students, share)
         held_out = all(report["heads"] for report in reports)

@@ -249,6 +249,8 @@ def test_the_mean_of_students(data: Path, tmp_path: Path) -> None:
         assert torch.allclose(weight, 0.75 * students[0][name] + 0.25 * students[1][name], atol=1e-6), name
     done = run("distil", "average", tmp_path / "0", tmp_path / "1", "-o", tmp_path / "none", *shares[:2])
     assert str(done.exception) == "expected 2 shares, one for each student, not below 0 and not all 0"
+    done = run("distil", "average", "default", tmp_path / "0", "-o", tmp_path / "none")
+    assert str(done.exception).startswith("default: expected the folder of a student first")
     assert json.loads((tmp_path / "mean" / REPORT).read_text())["mix"] == {"tone": {"up": 1.0, "down": 0.0}}
 
 
