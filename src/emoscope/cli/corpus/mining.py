@@ -1,5 +1,6 @@
 """`emoscope corpus seeds`, `mine` and `encoder`: find the dialogues of a pool that are worth judging."""
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -137,10 +138,12 @@ def seeds_cli(
     if state.undecided:
         parts.append(f"{state.undecided:,} without an absolute majority")
     if state.done:
-        parts.append(plain(f"enough: emoscope corpus mine {pool} --seeds {output / SEEDS} -o mined"))
+        mine_them = ["emoscope", "corpus", "mine", pool, "--seeds", str(output / SEEDS), "-o", "mined"]
+        parts.append(plain(f"enough: {shlex.join(mine_them)}"))
     elif state.next_batch is not None:
-        annotate = f"emoscope corpus annotate {output / state.next_batch} --labels {','.join(state.found)} -o STUDY"
-        again = f"emoscope corpus seeds {pool} -o {output} --judgements FILE"
+        labelled = ["--labels", ",".join(state.found), "-o", "STUDY"]
+        annotate = shlex.join(["emoscope", "corpus", "annotate", str(output / state.next_batch), *labelled])
+        again = shlex.join(["emoscope", "corpus", "seeds", pool, "-o", str(output), "--judgements", "FILE"])
         parts.append(plain(f"have the batch judged: {annotate}; then, with all judgements so far: {again}"))
     else:
         parts.append(f"waiting for judgements of {counted(state.waiting, 'dialogue')} before another batch is drawn")

@@ -145,6 +145,12 @@ def test_the_commands_from_pool_to_seeds(tmp_path: Path, pool: str) -> None:
     assert (found["done"], found["seeds"]["happy"]) == (True, 3)
 
 
+def test_the_commands_it_shows_can_be_typed(tmp_path: Path, pool: str) -> None:
+    done = run("corpus", "seeds", pool, "-o", tmp_path / "my seeds", "--labels", "very happy,sad")
+    assert "--labels 'very happy,sad,others'" in " ".join(done.stdout.split())
+    assert "my seeds/batch-001.csv' --labels" in " ".join(done.stdout.split())
+
+
 def test_random_dialogues_that_judges_found_emotional_are_discarded(tmp_path: Path) -> None:
     write_jsonl(
         tmp_path / "candidates.jsonl",
