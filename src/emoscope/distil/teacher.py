@@ -27,6 +27,7 @@ from emoscope.tasks import get_task
 from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.affect import auxiliary_corpora, by_head, plain, unknown_examples
 from emoscope.tasks.datasets.auxiliary import chosen, source, source_examples
+from emoscope.tasks.datasets.unlabelled import unlabelled_dialogues
 
 if TYPE_CHECKING:
     from emoscope.models.torch.multitask import MultiTaskClassifier
@@ -91,6 +92,10 @@ class TeacherPlan(FrozenModel):
     corpora: Literal["all", "open"] = "all"
     """`open` uses only data that allow any use, and has only their heads."""
     folds: int = Field(default=5, ge=2)
+    adaptation: str | None = None
+    """Unlabelled text that a decoder first learns to continue: sources joined by "+", such as tweets+iest."""
+    adaptation_text: int | None = Field(default=None, ge=1)
+    """Maximum number of dialogues of that text, drawn at random; null for all."""
     auxiliary_share: float = Field(default=0.4, ge=0, le=1)
     """Share of the auxiliary corpora to train on first."""
     rehearsal_share: float = Field(default=0.05, ge=0, le=1)
@@ -110,6 +115,7 @@ class TeacherPlan(FrozenModel):
     """Examples of each source, for a trial."""
 
 
+ADAPTED = "adapted"
 _OF_DECODER = {"following", "infilling", "list_labels", "describe_labels", "bidirectional", "pooling"}
 _OF_DECODER |= {"lora_rank", "gradient_checkpointing"}
 Lessons = dict[str, tuple[Sequence[Example], Floats]]  # by head: examples and their targets
@@ -162,10 +168,7 @@ def teach_by_folds(
     fold, which it has not learnt; a network that holds out nothing labels all. Networks are saved in the folder `keep`.
     """
     asked = _asked(plan, parts)
-    if plan.network == "decoder":
-        from emoscope.models.torch.decoder import check_decoder
-
-        check_decoder(plan.pretrained)
+    _check(plan)
     folder.mkdir(parents=True, exist_ok=True)
     # A plan of an earlier version lacks newer settings, which then had their defaults.
     if (folder / PLAN).is_file() and TeacherPlan.model_construct(**read_json(folder / PLAN)) != plan:
@@ -180,12 +183,7 @@ def teach_by_folds(
     pool = _Pool(folds, plan, fit_context)
     for name in dict.fromkeys(name for names in asked.values() for name in names if ask):
         pool.part(name)  # report a missing part now, not after hours of training
-    start = plan.pretrained
-    if plan.auxiliary_share and plan.corpora == "all":
-        start = str(folder / PRETAUGHT)
-        if not (folder / PRETAUGHT / "config.json").is_file():
-            corpora = auxiliary_lessons(plan, plan.auxiliary_share, fit_context)
-            _save(fit_teacher([corpora], plan, plan.pretrained, fit_context.part(PRETAUGHT)), folder / PRETAUGHT)
+    start = _start(plan, folder, fit_context)
     for fold in range(plan.folds) if only is None else only:
         path = folder / f"fold{fold}.npz"
         if path.is_file():
@@ -215,6 +213,48 @@ def teach_by_folds(
             tables |= pool.ask(teacher, fold, asked)
         save_arrays(path, {name: table.astype(np.float16) for name, table in tables.items()})
         pool.save_answers(folder, learnt)  # after each fold, so that students can use what exists
+
+
+def _check(plan: TeacherPlan) -> None:
+    """Report now what would fail after minutes of training."""
+    if plan.network == "decoder":
+        from emoscope.models.torch.decoder import check_decoder
+
+        check_decoder(plan.pretrained)
+    elif plan.adaptation:
+        raise EmoscopeError("adaptation: only a decoder is adapted here; use network=decoder")
+
+
+def _start(plan: TeacherPlan, folder: Path, fit_context: FitContext) -> str:
+    """What the networks of all folds start from: the pretrained model after unlabelled text and auxiliary corpora."""
+    start = plan.pretrained
+    if plan.adaptation:
+        start = str(folder / ADAPTED)
+        if not (folder / ADAPTED / "config.json").is_file():
+            _adapt(plan, folder / ADAPTED, fit_context.part(ADAPTED))
+    if plan.auxiliary_share and plan.corpora == "all":
+        if not (folder / PRETAUGHT / "config.json").is_file():
+            corpora = auxiliary_lessons(plan, plan.auxiliary_share, fit_context)
+            _save(fit_teacher([corpora], plan, start, fit_context.part(PRETAUGHT)), folder / PRETAUGHT)
+        start = str(folder / PRETAUGHT)
+    return start
+
+
+def _adapt(plan: TeacherPlan, folder: Path, fit_context: FitContext) -> None:
+    """Train the decoder on unlabelled text, twice as many tokens at once as of labelled text."""
+    from emoscope.models.torch.next_token import adapt_decoder
+    from emoscope.models.torch.training import Training
+
+    assert plan.adaptation is not None
+    dialogues = chosen(unlabelled_dialogues(plan.adaptation, (), fit_context), plan.adaptation_text)
+    training = Training(
+        1,
+        learning_rate=plan.learning_rate,
+        schedule="cosine",
+        warmup_ratio=0.06,
+        batch_tokens=2 * plan.batch_tokens,
+    )
+    adapt_decoder(plan.pretrained, dialogues, folder, training, fit_context, max_length=plan.max_length)
 
 
 def _asked(plan: TeacherPlan, parts: Sequence[str] | None) -> dict[str, list[str]]:

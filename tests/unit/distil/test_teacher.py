@@ -22,6 +22,7 @@ from emoscope.distil.judge import judge
 from emoscope.distil.pool import load_answers, own_examples
 from emoscope.distil.student import HEADS, StudentPlan, fit_student, gather, save_report
 from emoscope.distil.teacher import (
+    ADAPTED,
     ANSWERS,
     PLAN,
     POOL,
@@ -120,6 +121,21 @@ def test_wrong_model_is_found_before_anything_is_read(tmp_path: Path) -> None:
 def test_folder_without_answers_is_a_one_line_error(data: Path, tmp_path: Path) -> None:
     with pytest.raises(EmoscopeError, match="has no teacher's probabilities"):
         merged_probabilities(tmp_path, TeacherPlan(pretrained="any"), FitContext(resources=data))
+
+
+def test_a_decoder_can_first_be_adapted_to_unlabelled_text(data: Path, tmp_path: Path) -> None:
+    pretrained = str(make_tiny_decoder(tmp_path / "model"))
+    plan = TeacherPlan(pretrained=pretrained, folds=2, limit=20, adaptation="emocontext+iest+tests", adaptation_text=30)
+    context = FitContext(device="cpu", resources=data)
+    teach_by_folds(plan, tmp_path / "out", context, only=[0])
+    weights = [folder / "model.safetensors" for folder in (tmp_path / "model", tmp_path / "out" / ADAPTED)]
+    assert weights[0].read_bytes() != weights[1].read_bytes()
+    stamp = weights[1].stat().st_mtime_ns
+    teach_by_folds(plan, tmp_path / "out", context, only=[1])
+    assert weights[1].stat().st_mtime_ns == stamp
+    encoder = plan.model_copy(update={"network": "transformer"})
+    with pytest.raises(EmoscopeError, match="adaptation: only a decoder is adapted here"):
+        teach_by_folds(encoder, tmp_path / "other", context)
 
 
 @pytest.mark.parametrize("setting", ["fold=3", "folds=two", "folds=1", "network=other"])

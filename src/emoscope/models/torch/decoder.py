@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from emoscope.core.dialogue import Example
+from emoscope.core.dialogue import Example, Turn
 from emoscope.core.emotion_words import TRIGGERS
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.extras import require
@@ -136,7 +136,7 @@ class Decoder(Network):
                 raise EmoscopeError(f"lora_rank: peft has no adapters for {self.name}: {reason}") from None
         self.decoder = model.float()
         self.tokenizer = tokenizer
-        self.padding = int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
+        self.padding = padding_of(tokenizer)
         size = int(model.config.get_text_config().hidden_size)
         self.gap = _gap_tokens(tokenizer) if self.infilling else None
         self.head = nn.ModuleDict({_key(name): nn.Linear(size, len(labels)) for name, labels in self.labels.items()})
@@ -199,8 +199,7 @@ class Decoder(Network):
         first = max(0, example.turn + 1 - self.context)
         turns = example.dialogue.turns[first : example.turn + 1 + self.following]
         last = example.turn - first
-        speakers = [turn.speaker or ("User", "Agent")[(last - place) % 2] for place, turn in enumerate(turns)]
-        lines = [f"{name}: {_plain(turn.text)}\n" for name, turn in zip(speakers, turns, strict=True)]
+        lines = dialogue_lines(turns, last)
         asked = "the last message" if last + 1 == len(turns) else f'"{lines[last][:_QUOTED].strip()}"'
         return [*lines, self._question(head, asked)]
 
@@ -333,12 +332,34 @@ def _check_causal(name: str, config: Any) -> None:
 @lru_cache(maxsize=1)
 def _pretrained(name: str) -> tuple[Any, Any]:
     """A pretrained decoder and its tokenizer; cached, as members of an ensemble share them."""
+    return load_decoder(name)
+
+
+def load_decoder(name: str, *, with_output: bool = False) -> tuple[Any, Any]:
+    """A pretrained decoder, with its output layer if asked, and its tokenizer."""
     transformers = require("transformers", extra="train")
     with quiet(), _one_line(name):
         _check_causal(name, transformers.AutoConfig.from_pretrained(name))
-        model = transformers.AutoModel.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
+        kind = transformers.AutoModelForCausalLM if with_output else transformers.AutoModel
+        model = kind.from_pretrained(name, dtype=torch.bfloat16, use_safetensors=True)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
     return model, tokenizer
+
+
+def padding_of(tokenizer: Any) -> int:
+    """The token that fills up short rows."""
+    return int(tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id)
+
+
+def dialogue_lines(turns: Sequence[Turn], last: int | None = None) -> list[str]:
+    """The turns as lines of a prompt; if no speakers are known, that of turn `last` is the user.
+
+    >>> dialogue_lines([Turn("hi"), Turn("hello", "Ann"), Turn("so [#TRIGGERWORD#]")])
+    ['User: hi\\n', 'Ann: hello\\n', 'User: so ____\\n']
+    """
+    last = len(turns) - 1 if last is None else last
+    speakers = [turn.speaker or ("User", "Agent")[(last - place) % 2] for place, turn in enumerate(turns)]
+    return [f"{name}: {_plain(turn.text)}\n" for name, turn in zip(speakers, turns, strict=True)]
 
 
 @contextmanager

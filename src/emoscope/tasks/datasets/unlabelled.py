@@ -1,6 +1,7 @@
 """Unlabelled text for further pretraining: scripts, chats and tweets, all as dialogues."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
@@ -8,7 +9,8 @@ from pathlib import Path
 from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
-from emoscope.tasks import get_task
+from emoscope.tasks import TASKS, get_task
+from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.readers import read_friends_scripts, read_goemotions, read_sentiment, tweeteval_texts
 
 
@@ -20,7 +22,7 @@ def unlabelled_dialogues(
     `dialogues` are those of the examples; `friends-scripts` the ten seasons of Friends, one dialogue per scene;
     `friends` and `emotionpush` the dialogues of EmotionX, with back-translations if the file has any; `emocontext`
     EmoContext's training dialogues; `tweets` SemEval's and TweetEval's without test tweets; `iest` IEST's labelled
-    tweets, trigger masked; `comments` GoEmotions' Reddit comments.
+    tweets, trigger masked; `comments` GoEmotions' Reddit comments; `tests` the texts of all tasks' test sets.
 
     >>> unlabelled_dialogues("dialogues", [Example(Dialogue.of(["hi", "hello"]), 1)], FitContext())[0].texts
     ('hi', 'hello')
@@ -75,6 +77,13 @@ def _emotionx(path: Path, task: str) -> Iterator[Dialogue]:
             yield Dialogue(tuple(Turn(text, turn.speaker) for text, turn in zip(texts, dialogue.turns, strict=True)))
 
 
+def _tests(folder: Path) -> Iterator[Dialogue]:
+    """The dialogues of the test sets that are there."""
+    for name in TASKS:
+        with suppress(EmoscopeError):
+            yield from dict.fromkeys(example.dialogue for example in read_split(get_task(name), "test", folder))
+
+
 def _iest(folder: Path) -> Iterator[Dialogue]:
     """The labelled tweets of the official files, or else of the re-split, which is made from the official test set."""
     task = get_task("iest")
@@ -95,4 +104,5 @@ UNLABELLED: dict[str, tuple[str, Callable[[Path], Iterator[Dialogue]]]] = {
     "tweets": ("auxiliary", _tweets),
     "iest": ("iest", _iest),
     "comments": ("auxiliary/goemotions/ekman", _comments),
+    "tests": (".", _tests),
 }
