@@ -17,10 +17,10 @@ def read_rows(path: Path) -> list[Row]:
         return [{name: _value(cell) for name, cell in row.items() if cell} for row in csv.DictReader(handle)]
 
 
-def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a table; its columns are the rows' keys in order of appearance."""
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> None:
+    """Write a table; its columns are `columns`, then the rows' other keys in order of appearance."""
     rows = list(rows)
-    columns = list(dict.fromkeys(name for row in rows for name in row))
+    columns = list(dict.fromkeys([*columns, *(name for row in rows for name in row)]))
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, lineterminator="\n")
@@ -31,7 +31,7 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 def replace_row(path: Path, row: Mapping[str, Any], keys: Sequence[str]) -> None:
     """Add a row to a table, in place of the one with the same keys; the table stays sorted by them."""
     others = [each for each in read_rows(path) if any(each[key] != row[key] for key in keys)]
-    write_rows(path, sorted([*others, row], key=lambda each: [each[key] for key in keys]))
+    write_rows(path, sorted([*others, row], key=lambda each: [each[key] for key in keys]), _columns(path))
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -43,6 +43,13 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_json(path: Path, results: Any) -> None:
     """Write results that are not a table."""
     path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def _columns(path: Path) -> list[str]:
+    if not path.is_file():
+        return []
+    with path.open(newline="", encoding="utf-8") as handle:
+        return next(csv.reader(handle), [])
 
 
 def _cell(value: Any) -> str:

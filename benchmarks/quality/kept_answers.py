@@ -16,7 +16,8 @@ from emoscope.tasks.data import read_split
 class KeptAnswers(FrozenModel):
     """Probabilities that a model gave to examples it had not learnt from, such as out of fold.
 
-    One row for each example of the task's splits, one split after the other, that has a label the task scores. With
+    One row for each example of the task's splits, one split after the other, that has a label the task scores, or for
+    those at the places `rows` among them. With
     both priors given, the probabilities are those under the training prior, and are shifted here.
     """
 
@@ -26,6 +27,7 @@ class KeptAnswers(FrozenModel):
     split: str  # how to call it: "train, out of fold"
     labels: tuple[str, ...]
     probabilities: list[list[float]]
+    rows: list[int] | None = None  # the places of these examples; null for all
     training_prior: dict[str, float] | None = None
     prior: dict[str, float] | None = None
     decision: dict[str, float] | None = None
@@ -38,6 +40,8 @@ class KeptAnswers(FrozenModel):
         task = get_task(self.task)
         examples = [example for split in self.splits for example in read_split(task, split, root)]
         examples = [example for example in examples if example.label is not None and task.scored(example.label)]
+        if self.rows is not None:
+            examples = [examples[row] for row in self.rows]
         given = np.array(self.probabilities)
         training = None
         if self.training_prior is not None and self.prior is not None:

@@ -6,11 +6,14 @@ prints the official score of each fold on the examples it had not seen, their me
 all folds' mean to benchmarks/blind/TASK/NAME.txt. Several teachers of the same folds are blended; the weights come from
 what each fold had not seen.
 
-With `--ngrams FOLDER`, n-grams in a linear classifier are fitted on the same folds (and kept in that folder) and
-blended in, too. `--votes OTHER` (repeatable) lets the labels of
-benchmarks/blind/TASK/OTHER.txt, of which no probabilities were kept, decide where the blend is unsure: a vote makes its
-label e^0.5 times as likely, a weight that was set beforehand. On the folds of EmotionX, where former labels were kept,
-weights from 0.25 to 1 gain the same.
+Folds that are missing in a folder are left out of all figures; the blind labels are of the mean of the others.
+
+`--members OUT` adds the members that `tools/train_large.py --out OUT` trained for single tasks, whose folds may be
+others. With `--ngrams FOLDER`, n-grams in a linear classifier are fitted on the same folds (and kept in that folder)
+and blended in, too. `--votes OTHER` (repeatable) lets the labels of benchmarks/blind/TASK/OTHER.txt, of which no
+probabilities were kept, decide where the blend is unsure: a vote makes its label e^(1/3) times as likely. By the
+likelihood of held-out folds a vote is worth e^0.3 on Friends and nothing on EmotionPush (labels of former language
+models), and e^0.5 on IEST (labels of encoders against a language model).
 
 `--favour 1.35` multiplies the probabilities of EmoContext's emotions. A micro-F1 of 0.8 is highest if an emotion is
 chosen from a probability of 0.4 (half of the F1: Lipton et al. 2014), which is a factor of 1.5 against "others"; on
@@ -18,7 +21,8 @@ folds and on dev 1.2 to 1.5 are best. `--answers FOLDER` keeps what the folds ha
 `python -m benchmarks.quality run --answers`.
 """
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +44,7 @@ from emoscope.runs.train import official_score
 from emoscope.tasks import Task, get_task
 from emoscope.tasks.data import find_split, read_split
 
-VOTE = 0.5
+VOTE = 1 / 3
 
 
 def ngrams(task_name: str, folds: int, folder: Path, fit_context: FitContext) -> dict[str, Floats]:
@@ -64,20 +68,39 @@ def ngrams(task_name: str, folds: int, folder: Path, fit_context: FitContext) ->
         return {part: kept[part] for part in ("own", "test")}
 
 
+def task_members(task_name: str, folder: Path) -> list[dict[str, Floats]]:
+    """The members that were trained for one task alone; none if there is no file of it."""
+    path = folder / f"{task_name}.members.npz"
+    if not path.is_file():
+        return []
+    with np.load(path) as kept:
+        own, test = kept["held_out"].astype(float), kept["test"].astype(float)
+    return [{"own": own[:, number], "test": test[:, number]} for number in range(own.shape[1])]
+
+
+def answered(members: Sequence[dict[str, Floats]]) -> NDArray[np.bool_]:
+    """The examples that all members have answered without having learnt them."""
+    return np.asarray(~np.any([np.isnan(member["own"]).any(1) for member in members], axis=0))
+
+
 def blend(
     members: Sequence[dict[str, Floats]], task: Task, labels: Sequence[str], numbers: NDArray[np.int64]
 ) -> dict[str, Floats]:
-    """The members' probabilities as one; the weights for each fold are found on the others."""
+    """The members' probabilities as one; the weights for each fold are found on the others.
+
+    Examples that some member has not answered have no probabilities.
+    """
     if len(members) == 1:
         return members[0]
     own, test = (np.stack([member[part] for member in members], axis=1) for part in ("own", "test"))
     gold = one_hot(labels, task.labels)
-    weights, bias = blend_weights(own, gold)
+    known = answered(members)
+    weights, bias = blend_weights(own[known], gold[known])
     print(f"{task.name}: weights {weights.round(3).tolist()}")
-    held_out = np.zeros(gold.shape)
-    for fold in np.unique(numbers):
-        there = numbers == fold
-        held_out[there] = blended(own[there], *blend_weights(own[~there], gold[~there]))
+    held_out = np.full(gold.shape, np.nan)
+    for fold in np.unique(numbers[known]):
+        there, others = known & (numbers == fold), known & (numbers != fold)
+        held_out[there] = blended(own[there], *blend_weights(own[others], gold[others]))
     return {"own": held_out, "test": blended(test, weights, bias)}
 
 
@@ -92,17 +115,23 @@ def factors_of(task: Task, labels: Sequence[str], own: Floats, prior: Floats, fa
 def kept_answers(task: Task, members: int, probabilities: Floats, trained: Floats, factors: Floats) -> str:
     """What the folds had not seen, as `benchmarks.quality run --answers` reads it."""
     natural = task.metadata.natural_prior
+    there = np.flatnonzero(~np.isnan(probabilities).any(1))
+    every = len(there) == len(probabilities)
+    missing = (
+        () if every else (f"of {len(there):,} of {len(probabilities):,} examples; the other folds were not trained",)
+    )
     return KeptAnswers(
+        rows=None if every else there.tolist(),
         head=task.name.partition("-")[0],
         task=task.name,
         splits=SPLITS[task.name][-1:] if natural else SPLITS[task.name],
         split="dev (Test1)" if natural else "folds of the training data",
         labels=task.labels,
-        probabilities=probabilities.round(6).tolist(),
+        probabilities=probabilities[there].round(6).tolist(),
         training_prior=dict(zip(task.labels, trained.tolist(), strict=True)) if natural else None,
         prior=dict(natural) if natural else None,
         decision=dict(zip(task.labels, factors.tolist(), strict=True)),
-        notes=(f"a blend of {members} members in folds, each trained without what it predicts",),
+        notes=(f"a blend of {members} members in folds, each trained without what it predicts", *missing),
     ).model_dump_json()
 
 
@@ -117,61 +146,68 @@ def write_blind(task: Task, name: str, test: Floats, voters: Sequence[str], reco
     keep(path, record)
 
 
+def one_task(name: str, teachers: Sequence[Mapping[str, dict[str, Floats]]], options: argparse.Namespace) -> None:
+    """Print a task's figures, and write its answers and blind labels."""
+    fit_context = FitContext(resources=options.data)
+    task = get_task(name)
+    examples = own_examples(name, fit_context, SPLITS[name])
+    labels = [str(example.label) for example in examples]
+    numbers = fold_numbers(examples, options.folds)
+    counts = np.array([labels.count(label) for label in task.labels], float)
+    trained = counts / counts.sum()
+    natural = task.metadata.natural_prior
+    prior = trained if natural is None else prior_vector(natural, task.labels)
+    own_members = task_members(name, options.members) if options.members else []
+    members = [*(teacher[name] for teacher in teachers), *own_members]
+    if options.ngrams:
+        members.append(ngrams(name, options.folds, options.ngrams, fit_context))
+    tables = blend(members, task, labels, numbers)
+    known = np.flatnonzero(answered([tables]))
+    own = np.full(tables["own"].shape, np.nan)
+    own[known] = shift_prior(tables["own"][known], trained, prior)
+    factors = factors_of(task, [labels[row] for row in known.tolist()], own[known], prior, options.favour)
+    asked = np.arange(len(examples))
+    if name == "emocontext":  # the training data are not sampled as real traffic is, dev is
+        asked = asked[-len(read_split(task, "dev", options.data)) :]
+    scored = np.intersect1d(asked, known)
+
+    def score(rows: NDArray[np.int64]) -> float:
+        predicted = [task.labels[best] for best in (own[rows] * factors).argmax(1)]
+        return official_score(task, [examples[row] for row in rows.tolist()], predicted)
+
+    scores = [score(scored[numbers[scored] == fold]) for fold in np.unique(numbers[scored])]
+    spread = f"{np.mean(scores):.4f} ± {np.std(scores, ddof=1):.4f}"
+    data = "dev" if name == "emocontext" else "folds of the training data"
+    print(f"{name}, {data}: {spread} over {len(scores)} folds, {score(scored):.4f} pooled")
+    if options.answers:
+        content = kept_answers(task, len(members), tables["own"][asked], trained, factors)
+        write_file(options.answers / f"{name}.json", content)
+    if len(tables["test"]):
+        settings = {"teachers": [folder.name for folder in options.folders], "folds": options.folds}
+        settings |= {"members": len(own_members), "ngrams": bool(options.ngrams), "votes": options.votes}
+        settings |= {"factors": factors.round(3).tolist()}
+        record = made(fit_context.seed, settings, [find_split(task, "test", options.data).path])
+        write_blind(task, options.name, shift_prior(tables["test"], trained, prior) * factors, options.votes, record)
+
+
 def main() -> None:
     parser = command_line(__doc__, "data")
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--name", required=True)
+    parser.add_argument("--members", type=Path)
     parser.add_argument("--ngrams", type=Path)
     parser.add_argument("--votes", action="append", default=[])
     parser.add_argument("--favour", type=float, default=1.0)
     parser.add_argument("--answers", type=Path)
     options = parser.parse_args()
-    fit_context = FitContext(resources=options.data)
+    if options.answers:
+        options.answers.mkdir(parents=True, exist_ok=True)
     plan = TeacherPlan(pretrained="", folds=options.folds)
+    fit_context = FitContext(resources=options.data)
     teachers = [merged_probabilities(folder, plan, fit_context) for folder in options.folders]
     for name in SPLITS:
-        task = get_task(name)
-        examples = own_examples(name, fit_context, SPLITS[name])
-        labels = [str(example.label) for example in examples]
-        counts = np.array([labels.count(label) for label in task.labels], float)
-        trained = counts / counts.sum()
-        natural = task.metadata.natural_prior
-        prior = trained if natural is None else prior_vector(natural, task.labels)
-        members = [teacher[name] for teacher in teachers]
-        if options.ngrams:
-            members.append(ngrams(name, options.folds, options.ngrams, fit_context))
-        numbers = fold_numbers(examples, options.folds)
-        tables = blend(members, task, labels, numbers)
-        own = shift_prior(tables["own"], trained, prior)
-        test = shift_prior(tables["test"], trained, prior)
-        factors = factors_of(task, labels, own, prior, options.favour)
-        scored = np.arange(len(examples))
-        data = "folds of the training data"
-        if name == "emocontext":  # the training data are not sampled as real traffic is, dev is
-            scored = scored[-len(read_split(task, "dev", options.data)) :]
-            data = "dev"
-
-        def score(rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
-            predicted = [task.labels[best] for best in (own[rows] * factors).argmax(1)]  # noqa: B023
-            return official_score(task, [examples[row] for row in rows], predicted)  # noqa: B023
-
-        scores = [score(scored[numbers[scored] == fold]) for fold in range(options.folds)]
-        spread = f"{np.mean(scores):.4f} ± {np.std(scores, ddof=1):.4f}"
-        print(f"{name}, {data}: {spread} over {options.folds} folds, {score(scored):.4f} pooled")
-        if options.answers:
-            content = kept_answers(task, len(members), tables["own"][scored], trained, factors)
-            write_file(options.answers / f"{name}.json", content)
-        if len(test):
-            settings = {"teachers": [folder.name for folder in options.folders], "folds": options.folds}
-            settings |= {"ngrams": bool(options.ngrams), "votes": options.votes, "factors": factors.round(3).tolist()}
-            write_blind(
-                task,
-                options.name,
-                test * factors,
-                options.votes,
-                made(fit_context.seed, settings, [find_split(task, "test", options.data).path]),
-            )
+        one_task(name, teachers, options)
 
 
 if __name__ == "__main__":

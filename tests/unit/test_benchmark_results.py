@@ -34,6 +34,8 @@ def test_a_row_replaces_the_one_with_the_same_keys(tmp_path: Path) -> None:
     for system, run, score in (("b", "fold0", 1), ("a", "fold1", 2), ("b", "fold0", 3)):
         replace_row(table, {"system": system, "run": run, "score": score}, ("system", "run"))
     assert [(row["system"], row["score"]) for row in read_rows(table)] == [("a", 2), ("b", 3)]
+    replace_row(table, {"score": 4, "note": "late", "run": "fold0", "system": "0"}, ("system", "run"))
+    assert table.read_text().splitlines()[0] == "system,run,score,note"  # the order of columns stays
 
 
 def test_a_section_is_replaced_and_nothing_else(tmp_path: Path) -> None:

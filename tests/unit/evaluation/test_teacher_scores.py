@@ -28,6 +28,47 @@ def test_the_weights_for_a_fold_are_found_on_the_others() -> None:
     assert teacher.blend(members[:1], TASK, labels, numbers) is members[0]
 
 
+def test_a_fold_that_was_not_trained_has_no_probabilities_and_no_weight() -> None:
+    labels = [TASK.labels[number % 4] for number in range(90)]
+    gold = one_hot(labels, TASK.labels)
+    numbers = np.arange(90) % 3
+    good, bad = 0.7 * gold + 0.075, np.full(gold.shape, 0.25)
+    first = np.where((numbers == 2)[:, None], np.nan, good)
+    members = [{"own": own, "test": good} for own in (first, bad)]
+    assert (teacher.answered(members) == (numbers < 2)).all()
+    tables = teacher.blend(members, TASK, labels, numbers)
+    assert (np.isnan(tables["own"]).all(1) == (numbers == 2)).all()
+    assert (tables["own"][numbers < 2].argmax(1) == gold[numbers < 2].argmax(1)).all()
+    assert (tables["test"].argmax(1) == gold.argmax(1)).all()
+
+
+def test_figures_are_of_the_folds_that_were_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = ["happy\tso glad", "sad\tmy dog died", "angry\tleave me alone", "others\tok"]
+    lines = ["id\tturn1\tturn2\tturn3\tlabel"]
+    lines += [f"{number}\thi\thello\t{row.split(chr(9))[1]}\t{row.split(chr(9))[0]}" for number, row in enumerate(rows)]
+    (tmp_path / "emocontext").mkdir()
+    (tmp_path / "emocontext" / "dev.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    order = [TASK.labels.index(row.split("\t")[0]) for row in rows]
+    answers = np.eye(4)[order] * 0.9 + 0.025
+    answers[1] = np.nan
+    trained = np.full(4, 0.25)
+    content = teacher.kept_answers(TASK, 2, answers, trained, np.ones(4))
+    kept = teacher.KeptAnswers.model_validate_json(content)
+    assert kept.rows == [0, 2, 3]
+    head = kept.measured(tmp_path)
+    assert (head.n, head.score) == (3, 1.0)
+    assert any("of 3 of 4 examples" in note for note in head.notes)
+
+
+def test_members_of_a_single_task_are_added(tmp_path: Path) -> None:
+    assert teacher.task_members(TASK.name, tmp_path) == []
+    own, test = np.random.default_rng(0).random((2, 5, 2, 4))
+    np.savez(tmp_path / f"{TASK.name}.members.npz", held_out=own, test=test)
+    members = teacher.task_members(TASK.name, tmp_path)
+    assert len(members) == 2
+    assert (members[1]["own"] == own[:, 1]).all() and (members[1]["test"] == test[:, 1]).all()
+
+
 def test_emotions_are_favoured_only_where_they_are_rare_in_real_traffic() -> None:
     own, labels = np.full((8, 4), 0.25), list(TASK.labels) * 2
     factors = teacher.factors_of(TASK, labels, own, np.full(4, 0.25), 1.35)

@@ -215,6 +215,7 @@ def test_sources(tmp_path: Path) -> None:
     assert texts("tweets+emotionpush") == [("one",), ("two",), ("three",), ("hi", "bye"), ("hello", "bye")]
     assert texts("emocontext+comments") == [("hi", "what", "bye"), ("a comment",), ("another",)]
     assert texts("iest") == [("so [#TRIGGERWORD#] when",)]
+    assert texts("tests") == [("no [#TRIGGERWORD#]",)]
     official = "joy\tan [#TRIGGERWORD#] one\nsad\tan [#TRIGGERWORD#] one\n"
     (tmp_path / "iest" / "train-v3.csv").write_text(official, encoding="utf-8")
     assert texts("iest") == [("an [#TRIGGERWORD#] one",)]  # the re-split is the official test set
@@ -228,7 +229,12 @@ def test_sources_that_are_not_there(tmp_path: Path) -> None:
         unlabelled_dialogues("books", [], CPU)
     with pytest.raises(EmoscopeError, match=r"this needs auxiliary/friends-scripts/friends\.txt\.gz"):
         unlabelled_dialogues("friends-scripts", [], CPU)
+    with pytest.raises(EmoscopeError, match="holds no test set of emocontext"):
+        unlabelled_dialogues("tests", [], FitContext(resources=tmp_path))
     fit_context = resources(tmp_path)
+    (tmp_path / "iest" / "heldout-unlabelled.csv").write_text("\xff", encoding="latin-1")
+    with pytest.raises(InputError, match="heldout-unlabelled"):
+        unlabelled_dialogues("tests", [], fit_context)
     (tmp_path / "emotionx" / "emotionpush.json").write_text('{"a": 1}', encoding="utf-8")
     (tmp_path / "emocontext" / "train.txt").write_text("id\tturn1\n1\thi\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"train\.txt, row 1: expected the header"):

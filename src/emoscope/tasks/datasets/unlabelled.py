@@ -10,7 +10,7 @@ from emoscope.core.dialogue import Dialogue, Example, Turn
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.fit_context import FitContext
 from emoscope.tasks import TASKS, get_task
-from emoscope.tasks.data import read_split
+from emoscope.tasks.data import find_split
 from emoscope.tasks.datasets.readers import read_friends_scripts, read_goemotions, read_sentiment, tweeteval_texts
 
 
@@ -79,9 +79,14 @@ def _emotionx(path: Path, task: str) -> Iterator[Dialogue]:
 
 def _tests(folder: Path) -> Iterator[Dialogue]:
     """The dialogues of the test sets that are there."""
+    paths = {}
     for name in TASKS:
         with suppress(EmoscopeError):
-            yield from dict.fromkeys(example.dialogue for example in read_split(get_task(name), "test", folder))
+            paths[name] = find_split(get_task(name), "test", folder).path
+    if not paths:
+        raise EmoscopeError(f"{folder}: holds no test set of {', '.join(TASKS)}")
+    for name, path in paths.items():
+        yield from dict.fromkeys(example.dialogue for example in get_task(name).read(path))
 
 
 def _iest(folder: Path) -> Iterator[Dialogue]:
