@@ -19,6 +19,7 @@ WORDS = frozenset((
     "cliff", "coffin", "grave", "rope", "bleeds", "themself", "unalived", "unaliving", "selfharming", "selfharmed",
     "blow", "blowing", "blew", "shoot", "shooting", "pistol", "blade", "poison", "aspirin", "aspirins", "painkillers",
     "leg", "legs", "stomach", "purpose", "deliberately", "murdered", "crush", "crushes", "crushed", "struck", "bridge",
+    "train", "bus", "truck",
 ))  # fmt: skip
 PHRASES = (
     "better off", "better if", "without me", "end it", "end my", "end the", "ending it", "ending my", "ending the",
@@ -27,7 +28,7 @@ PHRASES = (
     "hits me", "over me", "runs me", "run over", "in front", "end every", "ending every", "for good", "do it",
     "see tomorrow", "another day", "way out", "sui cid", "get hit", "got hit", "be hit", "run me", "car into",
     "car off", "to hurt", "hurt no", "i was gone", "i were gone", "drain cleaner", "this world", "my world", "on earth",
-    "this earth", "into a train", "into the train", "into a bus", "into the bus", "into a truck", "into the truck",
+    "this earth", "i gone", "how many", "selfharm", "selfinjur", "selfmutilat", "unalive",
 )  # fmt: skip
 _MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*-\u2026\u2019'", " "))
 _DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|([a-z])\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")
@@ -51,11 +52,7 @@ def mentions_self_harm(text: str) -> bool:
     [True, False, False]
     """
     lowered = text.lower()
-    if (
-        WORDS.isdisjoint(lowered.translate(_MARKS).split())
-        and not any(map(lowered.__contains__, PHRASES))
-        and not _DISGUISE.search(lowered)
-    ):
+    if not is_worth_checking(lowered):
         return False
     from emoscope.core.plain_words import plain_words
 
@@ -64,6 +61,15 @@ def mentions_self_harm(text: str) -> bool:
     if not lexicon.self_harm.search(plain):
         return False
     return not _JOKING.search(lowered) or lexicon.literal.search(plain) is not None
+
+
+def is_worth_checking(lowered: str) -> bool:
+    """Whether a message, in lower case, has a word or phrase of which every pattern needs one, or a disguised word."""
+    return (
+        not WORDS.isdisjoint(lowered.translate(_MARKS).split())
+        or any(map(lowered.__contains__, PHRASES))
+        or _DISGUISE.search(lowered) is not None
+    )
 
 
 @cache

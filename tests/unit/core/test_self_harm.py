@@ -5,8 +5,11 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis.strategies import from_regex
 
-from emoscope.core.self_harm import mentions_self_harm
+from emoscope.core.self_harm import is_worth_checking, mentions_self_harm
+from emoscope.core.word_lists import filled, read_toml
 
 with (Path(__file__).parent / "self_harm.tsv").open(encoding="utf-8", newline="") as lines:
     ROWS = [(row["kind"], row["text"]) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
@@ -28,3 +31,33 @@ def test_guide_says_how_many_held_out_phrases_are_found() -> None:
     stated = re.search(r"finds (\d+) of (\d+) held-out", " ".join(GUIDE.read_text(encoding="utf-8").split()))
     assert stated is not None
     assert (int(stated[1]), int(stated[2])) == (sum(found), len(found))
+
+
+FILE = read_toml("self_harm.toml")
+PATTERNS = [filled(pattern, FILE["parts"]) for key in ("patterns", "despair") for pattern in FILE[key]]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_quick_check_hides_no_pattern(pattern: str) -> None:
+    """Whatever a pattern can match passes the check of words and phrases that comes first."""
+
+    @settings(max_examples=60, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(from_regex(re.compile(examples_of(pattern)), fullmatch=True))
+    def check(text: str) -> None:
+        assert is_worth_checking(text.lower()), text
+
+    check()
+
+
+def examples_of(pattern: str) -> str:
+    """A pattern that makes up texts: without what it only looks for around a match, and with real words."""
+    pattern = pattern.replace("(?:my|your|him|her|them)sel(?:f|ves)", "myself|yourself|himself|herself|themselves")
+    pattern = pattern.replace(r"\w*", "(?:s|ed|ing)?").replace(r"\w+", "[a-z]{2,8}").replace(r"\b", "")
+    while found := re.search(r"\(\?<?[=!]", pattern):
+        depth, end = 0, found.start()
+        for end in range(found.start(), len(pattern)):
+            depth += (pattern[end] == "(") - (pattern[end] == ")")
+            if not depth:
+                break
+        pattern = pattern[: found.start()] + pattern[end + 1 :]
+    return re.sub(r"\.(?:\{\d+,\d+\}|\*)", "(?:[a-z]{2,8} ){0,2}", pattern)

@@ -13,7 +13,7 @@ _BY_FORM = (
     "pan", "pan_named", "gstin", "codice_fiscale", "dni", "sin", "parcel", "order", "ssn", "plate", "insurance",
     "mixed_reference",
 )  # fmt: skip
-_LEAST_DIGITS = 4
+_LEAST_DIGITS, _LEAST_DIGITS_OF_RARE = 4, 7
 _LETTER_ZERO = re.compile(r"(?<![^\W\d_])[oO](?=\d\d)|(?<=\d\d)[oO](?![^\W\d_])")
 _COUNTING = re.compile(r"0?123|(\d)\1{6}")
 
@@ -30,7 +30,8 @@ def identity_numbers(text: str) -> Iterator[Span]:
         return
     for name in _NAMED:
         for match in _PATTERN[name].finditer(text):
-            if len(re.findall(r"\d", match["value"])) >= _LEAST_DIGITS:
+            least = _LEAST_DIGITS_OF_RARE if match.groupdict().get("rare") else _LEAST_DIGITS
+            if len(re.findall(r"\d", match["value"])) >= least:
                 yield Span(*match.span("value"), Kind.ID)
     for name in _BY_FORM:
         yield from spans_of(_PATTERN[name].finditer(text), Kind.ID, "value")

@@ -75,6 +75,8 @@ def test_what_is_masked(text: str, expected: str) -> None:
         "ok.so what",
         "a 5 minutes drive on a one way street",
         "order no 4455667788",
+        "count with me: one two three 2024",
+        "in a rut 2024 edition, see RFC 2616, a tin 4000 years old",
         "1 2 3 4 5 6 7 8 9 10",
         "1 2 3 4 5 6 7 8 9 0 1, what a sin",
         "stuck_at_home.com",
@@ -339,6 +341,8 @@ def test_words_in_small_letters_are_no_names(text: str) -> None:
         ("its oh seven eight double one, 334455", "its <PHONE>"),
         ("Ahornweg 3b in 50667 Köln", "<ADDRESS>"),
         ("cpf: 987.654.321-00", "cpf: <ID>"),
+        ("mi rut: 12.345.678-5", "mi rut: <ID>"),
+        ("EIN 12-3456789, RFC: GODE561231GR8", "EIN <ID>, RFC: <ID>"),
         ("john_at_yahoo.com", "<EMAIL>"),
     ],
 )
