@@ -19,16 +19,16 @@ WORDS = frozenset((
     "cliff", "coffin", "grave", "rope", "bleeds", "themself", "unalived", "unaliving", "selfharming", "selfharmed",
     "blow", "blowing", "blew", "shoot", "shooting", "pistol", "blade", "poison", "aspirin", "aspirins", "painkillers",
     "leg", "legs", "stomach", "purpose", "deliberately", "murdered", "crush", "crushes", "crushed", "struck", "bridge",
-    "train", "bus", "truck",
+    "train", "bus", "truck", "unalives", "selfharms", "selfinjury", "selfinjured", "selfinjuring", "selfmutilation",
 ))  # fmt: skip
-PHRASES = (
+PHRASES = (  # each of two words or more, for the same check in C
     "better off", "better if", "without me", "end it", "end my", "end the", "ending it", "ending my", "ending the",
     "go on", "going on", "be here", "to stop", "to end", "be over", "m gone", "hurt any", "miss me", "notice me",
     "last words", "final words", "be hurt", "keep any", "continue any", "head off", "head in", "hit by", "hit me",
     "hits me", "over me", "runs me", "run over", "in front", "end every", "ending every", "for good", "do it",
     "see tomorrow", "another day", "way out", "sui cid", "get hit", "got hit", "be hit", "run me", "car into",
     "car off", "to hurt", "hurt no", "i was gone", "i were gone", "drain cleaner", "this world", "my world", "on earth",
-    "this earth", "i gone", "how many", "selfharm", "selfinjur", "selfmutilat", "unalive",
+    "this earth", "i gone", "how many",
 )  # fmt: skip
 _MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*-\u2026\u2019'", " "))
 _DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|([a-z])\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")
