@@ -53,7 +53,7 @@ def examples_of(pattern: str) -> str:
     """A pattern that makes up texts: without what it only looks for around a match, and with real words."""
     pattern = pattern.replace("(?:my|your|him|her|them)sel(?:f|ves)", "myself|yourself|himself|herself|themselves")
     pattern = pattern.replace(r"(?:harm|injur|mutilat)\w*", "(?:harm(?:s|ed|ing)?|injury|injured|injuring|mutilation)")
-    pattern = pattern.replace(r"\w*", "(?:s|d)?").replace(r"\w+", "[a-z]{2,8}").replace(r"\b", "")
+    pattern = pattern.replace(r"\w*", "s?").replace(r"\w+", "[a-z]{2,8}").replace(r"\b", "")
     while found := re.search(r"\(\?<?[=!]", pattern):
         depth, end = 0, found.start()
         for end in range(found.start(), len(pattern)):
