@@ -43,6 +43,11 @@ def test_no_command_overwrites_its_input(files: Path, command: str, kept: str) -
     assert (files / kept).read_text() == before
 
 
+def test_agreement_on_gold_questions_alone_is_a_one_line_error(files: Path) -> None:
+    code, _, error = run("corpus", "agreement", "judged.csv", "--gold", "gold.csv")
+    assert (code, error) == (2, "gold.csv: every judged task is a gold question, so no item is left to agree on")
+
+
 def test_labels_do_not_go_into_the_folder_of_judgements(files: Path) -> None:
     """They would be read as one more annotator's the next time."""
     (files / "judgements").mkdir()

@@ -22,7 +22,7 @@ from emoscope.cli.options import SeedOption
 from emoscope.cli.output import coloured, table
 from emoscope.cli.result import CommandResult, plain
 from emoscope.core.counts import counted
-from emoscope.core.errors import EmoscopeError
+from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.significance import Interval
 from emoscope.corpus.annotation.aggregate import Aggregated, Method
 from emoscope.corpus.annotation.agreement_report import Agreement, measure_agreement
@@ -52,6 +52,8 @@ def agreement(
     panel = read_panel(files)
     if gold is not None:
         panel = without_gold(panel, gold)
+        if not panel.votes:
+            raise InputError(gold, "every judged task is a gold question, so no item is left to agree on")
     agreed = measure_agreement(panel.votes.values(), panel.judgements, samples=samples, seed=seed)
     return CommandResult(agreed, _agreement_tables(agreed))
 

@@ -94,13 +94,15 @@ def add_annotators(store: Store, people: Iterable[str | AnnotatorProfile]) -> No
         study = the_study(session)
         needed = StudyRules.checked(**study.rules).requirements
         there = dict(session.execute(select(Annotator.key, Annotator.name).where(Annotator.study_id == study.id)).all())
+        unfit = []
         for person in (AnnotatorProfile(person) if isinstance(person, str) else person for person in people):
             clean = clean_name(person.name, "annotator")
             if name_key(clean) not in there:
                 if looks_like_any(clean, there.values()):
                     raise EmoscopeError(f"the annotator name {clean!r} looks like another annotator's name")
                 if (missing := needed.missing(person)) is not None:
-                    raise Invalid(f"{clean} does not meet this study's requirements: {missing}", field="annotator")
+                    unfit.append(f"{clean} does not meet this study's requirements: {missing}")
+                    continue
                 there[name_key(clean)] = clean
                 row = Annotator(study_id=study.id, name=clean, key=name_key(clean), created_at=store.clock())
                 row.profile = person.profile or None
@@ -108,6 +110,8 @@ def add_annotators(store: Store, people: Iterable[str | AnnotatorProfile]) -> No
             elif person.profile:
                 own = select(Annotator).where(Annotator.study_id == study.id, Annotator.key == name_key(clean))
                 session.scalars(own).one().profile = person.profile
+        if unfit:  # all at once: nobody is added
+            raise Invalid("; ".join(unfit), field="annotator")
 
 
 def links(store: Store, key: bytes) -> dict[str, str]:

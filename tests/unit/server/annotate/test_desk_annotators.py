@@ -16,7 +16,7 @@ from emoscope.corpus.annotation.people import AnnotatorProfile
 from emoscope.server.annotate.exchange import import_judgements
 from emoscope.server.annotate.notes import Briefing, set_briefing
 from emoscope.server.annotate.rules import StudyRules
-from emoscope.server.annotate.studies import add_annotators, create_study, study_results
+from emoscope.server.annotate.studies import add_annotators, create_study, links, study_results
 from kits.annotation_desk import DeskBrowser, brief, open_desk
 from kits.annotation_kit import LABELS, Worker, items, made_study, opened, store_of, tokens
 
@@ -53,6 +53,10 @@ def test_annotators_must_meet_the_requirements(tmp_path: Path) -> None:
         ):
             with pytest.raises(EmoscopeError, match=why):
                 add_annotators(store, [person])
+        group = [AnnotatorProfile("dan", "US", 0.99, 5000), AnnotatorProfile("ben"), AnnotatorProfile("cal")]
+        with pytest.raises(EmoscopeError, match=r"ben does not meet .* not known, .*; cal does not meet"):
+            add_annotators(store, group)
+        assert sorted(links(store, b"key")) == ["ann"]
         judged = Annotations((Judgement("d0", "ben", "sad"),))
         with pytest.raises(EmoscopeError, match="ben does not meet"):
             import_judgements(store, judged)
