@@ -17,7 +17,10 @@ from emoscope.tasks.datasets.readers import read_goemotions
 
 HELD_OUT = "held-out tenth of the training data"
 ACCEPTED = "where two emotions are acceptable, the more probable one counts"
-OUTSIDER = Path(__file__).with_name("outsider.tsv")  # accepted emotions, kind, turns
+OUTSIDERS = {  # accepted emotions, kind, turns
+    "by an outsider": Path(__file__).with_name("outsider.tsv"),
+    "by a second outsider": Path(__file__).with_name("second_outsider.tsv"),
+}
 SHORT_NAMES = {
     "emocontext": "EmoContext",
     "emotionx-friends": "EmotionX Friends",
@@ -45,15 +48,23 @@ def goemotions_test(root: Path) -> list[Example]:
     return [Example(Dialogue.of([text]), 0, label) for text, label in comments if label is not None]
 
 
-def outsider_examples() -> list[Example]:
+def outsider_examples(path: Path) -> list[Example]:
     """Messages and dialogues written by somebody who knew neither data nor rules; `votes` has all accepted emotions."""
     examples = []
-    for line in whole_text(OUTSIDER).splitlines():
+    for line in whole_text(path).splitlines():
         accepted, _, *turns = line.split("\t")
         labels = accepted.split("/")
         votes = {label: 2 - bool(place) for place, label in enumerate(labels)}
         examples.append(Example(Dialogue.of(turns), len(turns) - 1, labels[0], votes=votes))
     return examples
+
+
+def _outsider(name: str) -> DataSet:
+    def read(root: Path) -> list[Example]:
+        del root
+        return outsider_examples(OUTSIDERS[name])
+
+    return DataSet("general", "Messages and dialogues", name, read, standard_metric("macro-f1"), (ACCEPTED,))
 
 
 def _everyday(label: str, alone: bool) -> DataSet:
@@ -65,14 +76,7 @@ def _everyday(label: str, alone: bool) -> DataSet:
 
 
 DATA_SETS = (
-    DataSet(
-        "general",
-        "Messages and dialogues",
-        "by an outsider",
-        lambda _: outsider_examples(),
-        standard_metric("macro-f1"),
-        (ACCEPTED,),
-    ),
+    *map(_outsider, OUTSIDERS),
     _everyday("Everyday messages", alone=True),
     _everyday("Everyday dialogues", alone=False),
     DataSet(

@@ -26,7 +26,7 @@ from benchmarks.common.tables import write_rows
 from benchmarks.quality import places, quantisation
 from benchmarks.quality.behaviour import read_checks
 from benchmarks.quality.card_numbers import unsupported_numbers
-from benchmarks.quality.data_sets import DATA_SETS, goemotions_test, held_out_tenths, outsider_examples
+from benchmarks.quality.data_sets import DATA_SETS, OUTSIDERS, goemotions_test, held_out_tenths, outsider_examples
 from benchmarks.quality.facts import renewed
 from benchmarks.quality.render import render
 from benchmarks.quality.run import rerun_behaviour, run, run_behaviour
@@ -185,9 +185,10 @@ def test_no_hand_written_check_is_nearly_taught() -> None:
     assert near_copies([example.context for example in everyday_examples()], read_checks()) == []
 
 
-def test_the_outsiders_dialogues_are_whole_and_none_is_nearly_taught() -> None:
-    examples = outsider_examples()
-    assert len(examples) == 402
+@pytest.mark.parametrize(("name", "count"), [("by an outsider", 402), ("by a second outsider", 330)])
+def test_the_outsiders_dialogues_are_whole_and_none_is_nearly_taught(name: str, count: int) -> None:
+    examples = outsider_examples(OUTSIDERS[name])
+    assert len(examples) == count
     assert {example.label for example in examples} == set(GENERAL)
     cases = [Functionality("outsider", "", (each.context,), tuple(each.votes)) for each in examples]
     assert near_copies((example.context for example in everyday_examples()), cases) == []
