@@ -136,6 +136,8 @@ def write_sample(
             yield random_key(seed, _name(source, record, conversation)), record
 
     limit = largest_drawn((key for key, _ in rows("drawing")), size)
+    if counts["outside"] and counts["outside"] == counts["read"]:
+        raise InputError(source, f"has {counts['read']:,} rows, none of them in the range of dates")
     drawn = set()
     with open_writer(output) as writer:
         for key, record in rows("writing"):

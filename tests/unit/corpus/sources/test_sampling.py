@@ -62,6 +62,13 @@ def test_only_one_year(tmp_path: Path) -> None:
     assert "outside the range of dates" in " ".join(shown.output.split())
 
 
+def test_a_range_without_rows_is_a_one_line_error_and_writes_nothing(tmp_path: Path) -> None:
+    source = str(logs(tmp_path / "logs.jsonl"))
+    with pytest.raises(InputError, match=r"logs\.jsonl: has [\d,]+ rows, none of them in the range of dates"):
+        write_sample(source, str(tmp_path / "out.jsonl"), 5, dates=DateRange(date(1999, 1, 1), date(1999, 1, 2)))
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 def test_dates_and_times() -> None:
     assert as_moment("2018-05-01T12:30:00Z") in DateRange(date(2018, 5, 1), date(2018, 5, 1))
     assert as_moment("1525170600") == as_moment(1525170600.0)
