@@ -19,7 +19,9 @@ WORDS = frozenset((
     "cliff", "coffin", "grave", "rope", "bleeds", "themself", "unalived", "unaliving", "selfharming", "selfharmed",
     "blow", "blowing", "blew", "shoot", "shooting", "pistol", "blade", "poison", "aspirin", "aspirins", "painkillers",
     "leg", "legs", "stomach", "purpose", "deliberately", "murdered", "crush", "crushes", "crushed", "struck", "bridge",
-    "train", "bus", "truck", "unalives", "selfharms", "selfinjury", "selfinjured", "selfinjuring", "selfmutilation",
+    "train", "bus", "truck", "unalives", "selfharms", "selfharmer", "selfharmers", "selfinjure", "selfinjures",
+    "selfinjured", "selfinjuring", "selfinjury", "selfmutilate", "selfmutilates", "selfmutilated", "selfmutilating",
+    "selfmutilation",
 ))  # fmt: skip
 PHRASES = (  # each of two words or more, for the same check in C
     "better off", "better if", "without me", "end it", "end my", "end the", "ending it", "ending my", "ending the",
@@ -30,7 +32,7 @@ PHRASES = (  # each of two words or more, for the same check in C
     "car off", "to hurt", "hurt no", "i was gone", "i were gone", "drain cleaner", "this world", "my world", "on earth",
     "this earth", "i gone", "how many",
 )  # fmt: skip
-_MARKS = str.maketrans(dict.fromkeys(".,;:!?()\"*-\u2026\u2019'", " "))
+_WORD = re.compile(r"[a-z0-9]+")
 _DISGUISE = re.compile(r"[a-z][0-9@$!*._-]+[a-z]|([a-z])\1\1|(?<![a-z])[a-z][ ._*-][a-z][ ._*-][a-z](?![a-z])")
 _JOKING = re.compile(r"\bl+o+l+\b|\blmf?ao|\brofl\b|\bja?k\b|\bjust kidding\b|\b(?:ha){2,}|\bhaha|[😂🤣😆😹]|x[dD]\b")
 
@@ -64,12 +66,13 @@ def mentions_self_harm(text: str) -> bool:
 
 
 def is_worth_checking(lowered: str) -> bool:
-    """Whether a message, in lower case, has a word or phrase of which every pattern needs one, or a disguised word."""
-    return (
-        not WORDS.isdisjoint(lowered.translate(_MARKS).split())
-        or any(map(lowered.__contains__, PHRASES))
-        or _DISGUISE.search(lowered) is not None
-    )
+    """Whether a message, in lower case, has a word or phrase of which every pattern needs one, or a disguised word.
+
+    Whatever is no letter or digit separates words: emoji, dashes, quotation marks and `#`, too.
+    """
+    words = _WORD.findall(lowered)
+    plain = " ".join(words)
+    return not WORDS.isdisjoint(words) or any(map(plain.__contains__, PHRASES)) or _DISGUISE.search(lowered) is not None
 
 
 @cache

@@ -127,18 +127,23 @@ static int is_english(const Screen *screen, const char *text, int32_t size, int 
     return words < FEW_WORDS || english;
 }
 
+/* Whatever is no letter or digit separates words here; the phrases are looked for with one space between words. */
 static int is_harmless(const Screen *screen, const char *text, int32_t size) {
+    char plain[LONGEST];
+    int32_t length = 0;
     uint64_t word = OFFSET;
     for (int32_t i = 0; i <= size; i++) {
         const char c = i < size ? text[i] : ' ';
-        if (is_space(c) || is_mark(c) || c == '-' || c == '\'' || c == SYMBOL) {
-            if (word != OFFSET && *entry(screen, word) & HARM) return 0;
-            word = OFFSET;
-        } else {
+        if (is_letter(c) || (c >= '0' && c <= '9')) {
             word = (word ^ (uint8_t)c) * PRIME;
+            plain[length++] = c;
+        } else if (word != OFFSET) {
+            if (*entry(screen, word) & HARM) return 0;
+            word = OFFSET;
+            if (i < size) plain[length++] = ' ';
         }
     }
-    return !is_disguised(text, size) && !has_phrase(screen, text, size);
+    return !is_disguised(text, size) && !has_phrase(screen, plain, length);
 }
 
 /* Set sure[i] to what is certain about text i, with the codes starts[i] to starts[i + 1]. */
