@@ -16,9 +16,8 @@ from emoscope.tasks.data import read_split
 class KeptAnswers(FrozenModel):
     """Probabilities that a model gave to examples it had not learnt from, such as out of fold.
 
-    One row for each example of the task's splits, one split after the other, that has a label the task scores, or for
-    those at the places `rows` among them. With
-    both priors given, the probabilities are those under the training prior, and are shifted here.
+    One row for each scored example of the task's splits, in order; with `rows`, only for the examples at these
+    positions. With both priors given, the probabilities are those under the training prior, and are shifted here.
     """
 
     head: str

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from benchmarks.common.options import command_line
 from benchmarks.common.provenance import BLIND, Made, keep, made
 from benchmarks.quality.kept_answers import KeptAnswers
+from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_write, write_file
 from emoscope.core.fit_context import FitContext
 from emoscope.distil.pool import own_examples
@@ -95,6 +96,8 @@ def blend(
     own, test = (np.stack([member[part] for member in members], axis=1) for part in ("own", "test"))
     gold = one_hot(labels, task.labels)
     known = answered(members)
+    if len(np.unique(numbers[known])) < 2:
+        raise EmoscopeError("blending needs two folds at least that all members have answered")
     weights, bias = blend_weights(own[known], gold[known])
     print(f"{task.name}: weights {weights.round(3).tolist()}")
     held_out = np.full(gold.shape, np.nan)

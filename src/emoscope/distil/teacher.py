@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from emoscope.core.arrays import save_arrays
-from emoscope.core.dialogue import Example
+from emoscope.core.dialogue import Dialogue, Example
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.files import atomic_folder, read_json, write_json
 from emoscope.core.fit_context import FitContext
@@ -93,7 +93,8 @@ class TeacherPlan(FrozenModel):
     """`open` uses only data that allow any use, and has only their heads."""
     folds: int = Field(default=5, ge=2)
     adaptation: str | None = None
-    """Unlabelled text that a decoder first learns to continue: sources joined by "+", such as tweets+iest."""
+    """Unlabelled text that a decoder first learns to continue, with all its weights: sources joined by "+", such as
+    tweets+iest."""
     adaptation_text: int | None = Field(default=None, ge=1)
     """Maximum number of dialogues of that text, drawn at random; null for all."""
     auxiliary_share: float = Field(default=0.4, ge=0, le=1)
@@ -168,7 +169,7 @@ def teach_by_folds(
     fold, which it has not learnt; a network that holds out nothing labels all. Networks are saved in the folder `keep`.
     """
     asked = _asked(plan, parts)
-    _check(plan)
+    text = _check(plan, fit_context)
     folder.mkdir(parents=True, exist_ok=True)
     # A plan of an earlier version lacks newer settings, which then had their defaults.
     if (folder / PLAN).is_file() and TeacherPlan.model_construct(**read_json(folder / PLAN)) != plan:
@@ -178,12 +179,12 @@ def teach_by_folds(
     own = {name: own_examples(name, fit_context, splits)[: plan.limit] for name, splits in tasks.items()}
     tests = {name: test_set(name, fit_context)[: plan.limit] for name in tasks}
     folds = {name: fold_numbers(examples, plan.folds) for name, examples in own.items()}
-    learnt = _learnt(own, plan, fit_context)
+    learnt = _learnt(own, plan, fit_context) | LearntItems({f"text: {name}": len(each) for name, each in text.items()})
     learnt.save(folder)
     pool = _Pool(folds, plan, fit_context)
     for name in dict.fromkeys(name for names in asked.values() for name in names if ask):
         pool.part(name)  # report a missing part now, not after hours of training
-    start = _start(plan, folder, fit_context)
+    start = _start(plan, folder, list(chain.from_iterable(text.values())), fit_context)
     for fold in range(plan.folds) if only is None else only:
         path = folder / f"fold{fold}.npz"
         if path.is_file():
@@ -215,38 +216,50 @@ def teach_by_folds(
         pool.save_answers(folder, learnt)  # after each fold, so that students can use what exists
 
 
-def _check(plan: TeacherPlan) -> None:
-    """Report now what would fail after minutes of training."""
+def _check(plan: TeacherPlan, fit_context: FitContext) -> dict[str, list[Dialogue]]:
+    """Report now what would fail after minutes of training; returns the text of each source for adaptation."""
     if plan.network == "decoder":
         from emoscope.models.torch.decoder import check_decoder
 
         check_decoder(plan.pretrained)
     elif plan.adaptation:
         raise EmoscopeError("adaptation: only a decoder is adapted here; use network=decoder")
+    if not plan.adaptation:
+        if plan.adaptation_text:
+            raise EmoscopeError("adaptation_text: needs adaptation, the sources of that text")
+        return {}
+    if plan.lora_rank:
+        raise EmoscopeError("adaptation: trains all weights, which lora_rank is to avoid; choose one")
+    text = {name: unlabelled_dialogues(name, (), fit_context)[: plan.limit] for name in plan.adaptation.split("+")}
+    for name, dialogues in text.items():
+        if not dialogues:
+            raise EmoscopeError(f"adaptation: {name} holds no text")
+    return text
 
 
-def _start(plan: TeacherPlan, folder: Path, fit_context: FitContext) -> str:
+def _start(plan: TeacherPlan, folder: Path, text: Sequence[Dialogue], fit_context: FitContext) -> str:
     """What the networks of all folds start from: the pretrained model after unlabelled text and auxiliary corpora."""
+    taught, adapted = folder / PRETAUGHT, folder / ADAPTED
+    teaches = plan.auxiliary_share and plan.corpora == "all"
+    if teaches and (taught / "config.json").is_file():
+        return str(taught)
     start = plan.pretrained
     if plan.adaptation:
-        start = str(folder / ADAPTED)
-        if not (folder / ADAPTED / "config.json").is_file():
-            _adapt(plan, folder / ADAPTED, fit_context.part(ADAPTED))
-    if plan.auxiliary_share and plan.corpora == "all":
-        if not (folder / PRETAUGHT / "config.json").is_file():
-            corpora = auxiliary_lessons(plan, plan.auxiliary_share, fit_context)
-            _save(fit_teacher([corpora], plan, start, fit_context.part(PRETAUGHT)), folder / PRETAUGHT)
-        start = str(folder / PRETAUGHT)
+        start = str(adapted)
+        if not (adapted / "config.json").is_file():
+            _adapt(plan, text, adapted, fit_context.part(ADAPTED))
+    if teaches:
+        corpora = auxiliary_lessons(plan, plan.auxiliary_share, fit_context)
+        _save(fit_teacher([corpora], plan, start, fit_context.part(PRETAUGHT)), taught)
+        start = str(taught)
     return start
 
 
-def _adapt(plan: TeacherPlan, folder: Path, fit_context: FitContext) -> None:
+def _adapt(plan: TeacherPlan, text: Sequence[Dialogue], folder: Path, fit_context: FitContext) -> None:
     """Train the decoder on unlabelled text, twice as many tokens at once as of labelled text."""
     from emoscope.models.torch.next_token import adapt_decoder
     from emoscope.models.torch.training import Training
 
-    assert plan.adaptation is not None
-    dialogues = chosen(unlabelled_dialogues(plan.adaptation, (), fit_context), plan.adaptation_text)
     training = Training(
         1,
         learning_rate=plan.learning_rate,
@@ -254,7 +267,15 @@ def _adapt(plan: TeacherPlan, folder: Path, fit_context: FitContext) -> None:
         warmup_ratio=0.06,
         batch_tokens=2 * plan.batch_tokens,
     )
-    adapt_decoder(plan.pretrained, dialogues, folder, training, fit_context, max_length=plan.max_length)
+    adapt_decoder(
+        plan.pretrained,
+        chosen(text, plan.adaptation_text),
+        folder,
+        training,
+        fit_context,
+        max_length=plan.max_length,
+        gradient_checkpointing=plan.gradient_checkpointing,
+    )
 
 
 def _asked(plan: TeacherPlan, parts: Sequence[str] | None) -> dict[str, list[str]]:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ import emoscope
 from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.core.learnt import LearntItems
+from emoscope.distil import teacher
 from emoscope.distil.bundle import student_bundle
 from emoscope.distil.everyday import GENERAL, everyday_examples
 from emoscope.distil.judge import judge
@@ -123,19 +126,58 @@ def test_folder_without_answers_is_a_one_line_error(data: Path, tmp_path: Path) 
         merged_probabilities(tmp_path, TeacherPlan(pretrained="any"), FitContext(resources=data))
 
 
-def test_a_decoder_can_first_be_adapted_to_unlabelled_text(data: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("share", [0.4, 0.0])
+def test_a_decoder_can_first_be_adapted_to_unlabelled_text(
+    share: float, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[str] = []
+
+    def fit(lessons: Any, plan: TeacherPlan, pretrained: str, fit_context: FitContext) -> Any:
+        starts.append(Path(pretrained).name)
+        return fit_teacher(lessons, plan, pretrained, fit_context)
+
+    monkeypatch.setattr(teacher, "fit_teacher", fit)
     pretrained = str(make_tiny_decoder(tmp_path / "model"))
-    plan = TeacherPlan(pretrained=pretrained, folds=2, limit=20, adaptation="emocontext+iest+tests", adaptation_text=30)
+    plan = TeacherPlan(
+        pretrained=pretrained,
+        folds=2,
+        limit=20,
+        adaptation="emocontext+iest+tests",
+        adaptation_text=30,
+        auxiliary_share=share,
+    )
     context = FitContext(device="cpu", resources=data)
-    teach_by_folds(plan, tmp_path / "out", context, only=[0])
-    weights = [folder / "model.safetensors" for folder in (tmp_path / "model", tmp_path / "out" / ADAPTED)]
+    out = tmp_path / "out"
+    teach_by_folds(plan, out, context, only=[0])
+    assert starts == ([ADAPTED, PRETAUGHT] if share else [ADAPTED])
+    learnt = LearntItems.load(out)
+    assert learnt is not None and {"text: iest", "text: tests"} <= set(learnt.sources)
+    weights = [folder / "model.safetensors" for folder in (tmp_path / "model", out / ADAPTED)]
     assert weights[0].read_bytes() != weights[1].read_bytes()
-    stamp = weights[1].stat().st_mtime_ns
-    teach_by_folds(plan, tmp_path / "out", context, only=[1])
-    assert weights[1].stat().st_mtime_ns == stamp
-    encoder = plan.model_copy(update={"network": "transformer"})
-    with pytest.raises(EmoscopeError, match="adaptation: only a decoder is adapted here"):
-        teach_by_folds(encoder, tmp_path / "other", context)
+    if share:  # what comes after it is there
+        shutil.rmtree(out / ADAPTED)
+    teach_by_folds(plan, out, context, only=[1])
+    assert starts[-1] == (PRETAUGHT if share else ADAPTED)
+    assert (out / ADAPTED).exists() != bool(share)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"network": "transformer", "adaptation": "iest"}, "adaptation: only a decoder is adapted here"),
+        ({"adaptation": "iest", "lora_rank": 4}, "adaptation: trains all weights, which lora_rank is to avoid"),
+        ({"adaptation_text": 5}, "adaptation_text: needs adaptation"),
+        ({"adaptation": "iest+twets"}, "no unlabelled text 'twets'"),
+        ({"adaptation": "dialogues"}, "adaptation: dialogues holds no text"),
+    ],
+)
+def test_wrong_adaptation_is_found_before_a_folder_is_made(
+    settings: dict[str, Any], message: str, data: Path, tmp_path: Path
+) -> None:
+    plan = TeacherPlan(pretrained=str(make_tiny_decoder(tmp_path / "model")), folds=2, **settings)
+    with pytest.raises(EmoscopeError, match=message):
+        teach_by_folds(plan, tmp_path / "out", FitContext(device="cpu", resources=data))
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("setting", ["fold=3", "folds=two", "folds=1", "network=other"])

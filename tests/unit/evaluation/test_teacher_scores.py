@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are not in the package")
 from benchmarks.common.provenance import made
 from benchmarks.quality import teacher
+from emoscope.core.errors import EmoscopeError
 from emoscope.models.block import one_hot
 from emoscope.tasks import get_task
 
@@ -40,6 +41,8 @@ def test_a_fold_that_was_not_trained_has_no_probabilities_and_no_weight() -> Non
     assert (np.isnan(tables["own"]).all(1) == (numbers == 2)).all()
     assert (tables["own"][numbers < 2].argmax(1) == gold[numbers < 2].argmax(1)).all()
     assert (tables["test"].argmax(1) == gold.argmax(1)).all()
+    with pytest.raises(EmoscopeError, match="blending needs two folds"):
+        teacher.blend(members, TASK, labels, np.where(numbers == 1, 0, numbers))
 
 
 def test_figures_are_of_the_folds_that_were_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ _BY_FORM = (
     "pan", "pan_named", "gstin", "codice_fiscale", "dni", "sin", "parcel", "order", "ssn", "plate", "insurance",
     "mixed_reference",
 )  # fmt: skip
-_LEAST_DIGITS, _LEAST_DIGITS_OF_RARE = 4, 7
+_LEAST_DIGITS, _LEAST_DIGITS_OF_RARE = 4, 6
 _LETTER_ZERO = re.compile(r"(?<![^\W\d_])[oO](?=\d\d)|(?<=\d\d)[oO](?![^\W\d_])")
 _COUNTING = re.compile(r"0?123|(\d)\1{6}")
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from emoscope.core.counts import counted
 from emoscope.core.errors import EmoscopeError, InputError
 from emoscope.core.files import check_other_file
 from emoscope.corpus.progress import ShowProgress, no_progress
@@ -137,7 +138,7 @@ def write_sample(
 
     limit = largest_drawn((key for key, _ in rows("drawing")), size)
     if counts["outside"] and counts["outside"] == counts["read"]:
-        raise InputError(source, f"has {counts['read']:,} rows, none of them in the range of dates")
+        raise InputError(source, f"has {counted(counts['read'], 'row')}, none in the range of dates")
     drawn = set()
     with open_writer(output) as writer:
         for key, record in rows("writing"):

@@ -15,6 +15,7 @@ from emoscope.core.errors import EmoscopeError
 from emoscope.core.fit_context import FitContext
 from emoscope.models.text.window import TokenRow, Window
 from emoscope.models.torch.checkpoint import Epoch
+from emoscope.models.torch.losses import MeanLoss
 from emoscope.models.torch.network import Batch, Item, Trainable, without_decay_of_vectors
 from emoscope.models.torch.pretrained import Encoder, PretrainedTokenizer
 from emoscope.models.torch.training import NetworkTrainer, Training, device_of
@@ -68,15 +69,6 @@ def pretrain_encoder(
     state, curve = _LAST[key]
     network.encoder.load_state_dict(state)
     return curve
-
-
-class MeanLoss(nn.Module):
-    """The loss of a network whose output is already a loss."""
-
-    def forward(self, losses: Tensor, targets: Tensor) -> Tensor:
-        """The mean loss; the targets are in the text itself."""
-        del targets
-        return losses.mean()
 
 
 class MaskedLanguageModel(Trainable):

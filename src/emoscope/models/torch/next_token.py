@@ -18,7 +18,7 @@ from emoscope.core.fit_context import FitContext
 from emoscope.models.text.padding import padded
 from emoscope.models.torch.checkpoint import Epoch
 from emoscope.models.torch.decoder import dialogue_lines, load_decoder, padding_of
-from emoscope.models.torch.masked_lm import MeanLoss
+from emoscope.models.torch.losses import MeanLoss
 from emoscope.models.torch.network import Batch, Item, Trainable, without_decay_of_vectors
 from emoscope.models.torch.pretrained import quiet
 from emoscope.models.torch.training import NetworkTrainer, Training
@@ -32,15 +32,18 @@ def adapt_decoder(
     fit_context: FitContext,
     *,
     max_length: int = 192,
+    gradient_checkpointing: bool = False,
 ) -> list[Epoch]:
     """Train a language model on the dialogues, written as in a `Decoder`'s prompts, and save it in a folder.
 
-    A dialogue longer than `max_length` tokens is cut between turns. Returns the training curve.
+    All weights are trained. A dialogue longer than `max_length` tokens is cut between turns. Returns the curve.
     """
     if not dialogues:
         raise EmoscopeError("there is no text to adapt the language model to")
     model, tokenizer = load_decoder(pretrained, with_output=True)
     model.config.use_cache = False
+    if gradient_checkpointing:
+        model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     lines = [dialogue_lines(dialogue.turns) for dialogue in dialogues]
     ids = tokenizer([line for each in lines for line in each], add_special_tokens=False)["input_ids"]
     ends = list(accumulate(map(len, lines)))

@@ -26,6 +26,7 @@ from emoscope.server.store.models import AnnotationEvent, Annotator, Study, Stud
 from emoscope.server.store.names import clean_name, looks_like_any, name_key
 
 _ROWS = 5_000
+_SHOWN = 5  # people in an error
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -110,8 +111,9 @@ def add_annotators(store: Store, people: Iterable[str | AnnotatorProfile]) -> No
             elif person.profile:
                 own = select(Annotator).where(Annotator.study_id == study.id, Annotator.key == name_key(clean))
                 session.scalars(own).one().profile = person.profile
-        if unfit:  # all at once: nobody is added
-            raise Invalid("; ".join(unfit), field="annotator")
+        if unfit:  # everyone in one error, which rolls the additions back
+            more = f"; {len(unfit) - _SHOWN:,} more" if len(unfit) > _SHOWN else ""
+            raise Invalid("; ".join(unfit[:_SHOWN]) + more, field="annotator")
 
 
 def links(store: Store, key: bytes) -> dict[str, str]:

@@ -343,6 +343,8 @@ def test_words_in_small_letters_are_no_names(text: str) -> None:
         ("cpf: 987.654.321-00", "cpf: <ID>"),
         ("mi rut: 12.345.678-5", "mi rut: <ID>"),
         ("EIN 12-3456789, RFC: GODE561231GR8", "EIN <ID>, RFC: <ID>"),
+        ("rfc: VECJ880326XXX", "rfc: <ID>"),
+        ("call me: zero seven eight nine one two 2024", "call me: <PHONE>"),
         ("john_at_yahoo.com", "<EMAIL>"),
     ],
 )

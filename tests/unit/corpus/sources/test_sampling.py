@@ -64,7 +64,7 @@ def test_only_one_year(tmp_path: Path) -> None:
 
 def test_a_range_without_rows_is_a_one_line_error_and_writes_nothing(tmp_path: Path) -> None:
     source = str(logs(tmp_path / "logs.jsonl"))
-    with pytest.raises(InputError, match=r"logs\.jsonl: has [\d,]+ rows, none of them in the range of dates"):
+    with pytest.raises(InputError, match=r"logs\.jsonl: has [\d,]+ rows, none in the range of dates"):
         write_sample(source, str(tmp_path / "out.jsonl"), 5, dates=DateRange(date(1999, 1, 1), date(1999, 1, 2)))
     assert not (tmp_path / "out.jsonl").exists()
 
