@@ -16,9 +16,11 @@ from emoscope.tasks.data import read_split
 from emoscope.tasks.datasets.readers import read_goemotions
 
 HELD_OUT = "held-out tenth of the training data"
+GUIDED = "no dialogue of it is taught, but its errors decided which kinds of dialogues were written last"
 ACCEPTED = "where two emotions are acceptable, the more probable one counts"
+FIRST_OUTSIDER = "by an outsider"
 OUTSIDERS = {  # accepted emotions, kind, turns
-    "by an outsider": Path(__file__).with_name("outsider.tsv"),
+    FIRST_OUTSIDER: Path(__file__).with_name("outsider.tsv"),
     "by a second outsider": Path(__file__).with_name("second_outsider.tsv"),
 }
 SHORT_NAMES = {
@@ -64,7 +66,8 @@ def _outsider(name: str) -> DataSet:
         del root
         return outsider_examples(OUTSIDERS[name])
 
-    return DataSet("general", "Messages and dialogues", name, read, standard_metric("macro-f1"), (ACCEPTED,))
+    notes = (ACCEPTED, GUIDED) if name == FIRST_OUTSIDER else (ACCEPTED,)
+    return DataSet("general", "Messages and dialogues", name, read, standard_metric("macro-f1"), notes)
 
 
 def _everyday(label: str, alone: bool) -> DataSet:
